@@ -1,0 +1,147 @@
+"""A directory of YAML to a catalog, with every finding at once."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from profiles.catalog import Catalog
+from profiles.findings import Finding, ProfileError, did_you_mean
+from profiles.models import (
+    BiosProfile,
+    BurnInPlan,
+    FirmwareBundle,
+    HardwareClass,
+    ImageProfile,
+    ReleaseProfile,
+)
+from profiles.validation import validate
+from profiles.yaml_source import Located, read_yaml
+
+KINDS: dict[str, type[BaseModel]] = {
+    "hardware": HardwareClass,
+    "bios": BiosProfile,
+    "firmware": FirmwareBundle,
+    "images": ImageProfile,
+    "burnin": BurnInPlan,
+    "releases": ReleaseProfile,
+}
+SHIPPED = Path(__file__).parent
+
+Kind = TypeVar("Kind", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    located: Located
+    profile: Any  # one of the models of KINDS
+
+
+_Folders = dict[str, dict[str, _Loaded]]
+
+
+def load_catalog(directory: Path) -> Catalog:
+    """Load every profile below `directory`; raise ProfileError with everything that is wrong.
+
+    A profile's name is its file's name. References are judged only against files that are there, so that one bad
+    file does not bring a finding for each of its users.
+    """
+    findings: list[Finding] = []
+    folders: _Folders = {folder: {} for folder in KINDS}
+    for folder, path in _files(directory, findings):
+        try:
+            folders[folder][path.stem] = _load(KINDS[folder], path)
+        except ProfileError as error:
+            findings.extend(error.findings)
+    findings.extend(_dangling(directory, folders))
+    if findings:
+        raise ProfileError(findings)
+
+    def by_name(folder: str, kind: type[Kind]) -> MappingProxyType[str, Kind]:
+        profiles = {name: loaded.profile for name, loaded in folders[folder].items()}
+        return MappingProxyType({name: p for name, p in profiles.items() if isinstance(p, kind)})
+
+    return Catalog(
+        hardware_classes=by_name("hardware", HardwareClass),
+        bios_profiles=by_name("bios", BiosProfile),
+        firmware_bundles=by_name("firmware", FirmwareBundle),
+        images=by_name("images", ImageProfile),
+        burn_in_plans=by_name("burnin", BurnInPlan),
+        releases=by_name("releases", ReleaseProfile),
+    )
+
+
+def _files(directory: Path, findings: list[Finding]) -> Iterator[tuple[str, Path]]:
+    found = False
+    for folder in KINDS:
+        for path in sorted((directory / folder).glob("*")):
+            found = True
+            if path.suffix == ".yaml":
+                yield folder, path
+            elif path.suffix in {".yml", ".json", ".toml"}:
+                findings.append(Finding(path, 1, 1, "", "is not read", "rename it to .yaml"))
+    if not found:
+        folders = ", ".join(KINDS)
+        findings.append(Finding(directory, 1, 1, "", "holds no profiles", f"expected folders: {folders}"))
+
+
+def _load(model: type[BaseModel], path: Path) -> _Loaded:
+    located = read_yaml(path)
+    profile = validate(model, located)
+    name = located.value["name"]
+    if name != path.stem:
+        message = f'"{name}" differs from the name of the file'
+        raise ProfileError([located.finding(("name",), message, f'write "{path.stem}" or rename the file')])
+    return _Loaded(located, profile)
+
+
+def _dangling(directory: Path, folders: _Folders) -> Iterator[Finding]:
+    """Yield a finding for each name that leads nowhere or to a profile that does not fit."""
+
+    def refer(user: _Loaded, field: str, folder: str, fits: Callable[[Any], str]) -> Iterator[Finding]:
+        name = getattr(user.profile, field)
+        target = folders[folder].get(name)
+        if target is not None:
+            reason = fits(target.profile)
+            if reason:
+                yield user.located.finding((field,), f'"{name}" {reason}', "name one that fits")
+        elif not (directory / folder / f"{name}.yaml").exists():
+            hint = did_you_mean(name, folders[folder]) or f"write {folder}/{name}.yaml"
+            yield user.located.finding((field,), f"there is no {folder}/{name}.yaml", hint)
+
+    for folder in ("bios", "firmware"):
+        for user in folders[folder].values():
+            yield from refer(user, "hardware_class", "hardware", _anything_fits)
+    for user in folders["releases"].values():
+        release = user.profile
+        hardware = folders["hardware"].get(release.hardware_class)
+        yield from refer(user, "hardware_class", "hardware", _anything_fits)
+        yield from refer(user, "burn_in", "burnin", _anything_fits)
+        for field, folder in (("firmware", "firmware"), ("bios", "bios")):
+            yield from refer(user, field, folder, _of_class(release.hardware_class))
+        yield from refer(user, "image", "images", _of_arch(hardware.profile if hardware else None))
+
+
+def _anything_fits(_target: Any) -> str:
+    return ""
+
+
+def _of_class(hardware_class: str) -> Callable[[Any], str]:
+    def fits(target: Any) -> str:
+        if target.hardware_class == hardware_class:
+            return ""
+        return f"is for {target.hardware_class}, this release is for {hardware_class}"
+
+    return fits
+
+
+def _of_arch(hardware: HardwareClass | None) -> Callable[[Any], str]:
+    def fits(target: Any) -> str:
+        if hardware is None or target.arch == hardware.match.arch:
+            return ""
+        return f"is for {target.arch}, {hardware.name} is {hardware.match.arch}"
+
+    return fits

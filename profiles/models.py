@@ -1,0 +1,206 @@
+"""The profiles that people write, one class per folder of YAML."""
+
+from enum import StrEnum
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from profiles.fields import (
+    AttributeValue,
+    Duration,
+    ExtractPattern,
+    FileName,
+    Glob,
+    Name,
+    Number,
+    Profile,
+    Sha256,
+    Text,
+    Whole,
+)
+from profiles.findings import did_you_mean
+
+
+class Arch(StrEnum):
+    """Processor architectures, in the words of the kernel."""
+
+    X86_64 = "x86_64"
+    ARM64 = "arm64"
+
+
+class Activation(StrEnum):
+    """What makes staged firmware the running one."""
+
+    NONE = "none"
+    BMC_RESET = "bmc_reset"
+    HOST_RESET = "host_reset"
+    POWER_CYCLE = "power_cycle"
+
+
+class CheckKind(StrEnum):
+    """Checks that the burn-in agent can run."""
+
+    CPU = "cpu"
+    MEMORY = "memory"
+    DISK = "disk"
+
+
+# What each check takes and measures; the agent on the node is the other half of this table.
+CHECK_PARAMETERS: dict[CheckKind, tuple[str, ...]] = {
+    CheckKind.CPU: ("seconds",),
+    CheckKind.MEMORY: ("mebibytes", "passes"),
+    CheckKind.DISK: ("mebibytes",),
+}
+CHECK_METRICS: dict[CheckKind, tuple[str, ...]] = {
+    CheckKind.CPU: ("operations_per_second", "mismatches", "threads"),
+    CheckKind.MEMORY: ("mebibytes_per_second", "mismatches"),
+    CheckKind.DISK: ("write_mebibytes_per_second", "read_mebibytes_per_second", "mismatches"),
+}
+
+
+class Match(Profile):
+    """Globs over what the BMC reports, case-insensitive; one of each list must match."""
+
+    manufacturer: Annotated[tuple[Glob, ...], Field(min_length=1)]
+    model: Annotated[tuple[Glob, ...], Field(min_length=1)]
+    gpu_model: Annotated[tuple[Glob, ...], Field(min_length=1)]
+    arch: Arch
+
+
+class HardwareClass(Profile):
+    """Servers that are interchangeable in a pool: hardware/*.yaml."""
+
+    name: Name
+    description: Text
+    match: Match
+    gpu_count: Annotated[Whole, Field(ge=1, le=64)]
+    nvlink_domain_size: Annotated[Whole, Field(ge=1, le=1024, description="GPUs in one NVLink domain")]
+    factory_credential_hint: Annotated[Text, Field(description="where a technician finds the factory password")]
+
+
+class BiosProfile(Profile):
+    """BIOS attributes by the names that the live Bios resource uses: bios/*.yaml."""
+
+    name: Name
+    description: Text
+    hardware_class: Name
+    attributes: Annotated[dict[Text, AttributeValue], Field(min_length=1)]
+    optional: Annotated[tuple[Text, ...], Field(description="attributes that boards of this class may lack")] = ()
+
+    @model_validator(mode="after")
+    def _optional_attributes_exist(self) -> Self:
+        for name in self.optional:
+            if name not in self.attributes:
+                _refuse(f'optional: "{name}" has no value in attributes', did_you_mean(name, self.attributes))
+        return self
+
+
+class Artefact(Profile):
+    """A file by its content."""
+
+    file: FileName
+    sha256: Sha256
+    size_bytes: Annotated[Whole, Field(ge=1)]
+
+
+class FirmwareComponent(Profile):
+    """One class of component at one version; `inventory` are globs over FirmwareInventory ids.
+
+    `extract` takes the comparable version out of what the BMC reports, for strings such as
+    `BIOS Date: 08/04/2023 Ver 1.4`.
+    """
+
+    component: Name
+    inventory: Annotated[tuple[Glob, ...], Field(min_length=1)]
+    version: Text
+    extract: ExtractPattern | None = None
+    artefact: Artefact
+    activation: Activation
+    expected_minutes: Annotated[Number, Field(gt=0, le=24 * 60)]
+
+
+class FirmwareBundle(Profile):
+    """Component versions that were tested together, in the order of flashing: firmware/*.yaml."""
+
+    name: Name
+    description: Text
+    hardware_class: Name
+    components: Annotated[tuple[FirmwareComponent, ...], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _components_are_distinct(self) -> Self:
+        names = [component.component for component in self.components]
+        _refuse_repeated("components", names)
+        return self
+
+
+class ImageProfile(Profile):
+    """What a node boots: images/*.yaml."""
+
+    name: Name
+    description: Text
+    arch: Arch
+    root: Annotated[str, Field(pattern="^agent$", description="agent: the burn-in agent as the whole root")]
+
+
+class BurnInItem(Profile):
+    """One check with its limits; a metric below its floor or above its ceiling fails the node."""
+
+    id: Name
+    kind: CheckKind
+    parameters: dict[str, Annotated[Number, Field(gt=0)]]
+    deadline: Duration
+    floors: dict[str, Number] = {}
+    ceilings: dict[str, Number] = {}
+
+    @model_validator(mode="after")
+    def _names_fit_the_kind(self) -> Self:
+        for field, written, known in (
+            ("parameters", self.parameters, CHECK_PARAMETERS[self.kind]),
+            ("floors", self.floors, CHECK_METRICS[self.kind]),
+            ("ceilings", self.ceilings, CHECK_METRICS[self.kind]),
+        ):
+            for name in written:
+                if name not in known:
+                    _refuse(f'{field}: "{name}" is unknown to kind {self.kind}', did_you_mean(name, known))
+        missing = [name for name in CHECK_PARAMETERS[self.kind] if name not in self.parameters]
+        if missing:
+            _refuse(f"parameters: {', '.join(missing)} is missing", "add it")
+        return self
+
+
+class BurnInPlan(Profile):
+    """Checks in the order of running: burnin/*.yaml."""
+
+    name: Name
+    description: Text
+    heartbeat: Duration
+    items: Annotated[tuple[BurnInItem, ...], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _items_are_distinct(self) -> Self:
+        _refuse_repeated("items", [item.id for item in self.items])
+        return self
+
+
+class ReleaseProfile(Profile):
+    """The unit that is promoted: names of one profile of each kind: releases/*.yaml."""
+
+    name: Name
+    description: Text
+    hardware_class: Name
+    image: Name
+    firmware: Name
+    bios: Name
+    burn_in: Name
+
+
+def _refuse_repeated(field: str, names: list[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            _refuse(f'{field}: "{name}" is listed more than once', "keep one of them")
+
+
+def _refuse(message: str, hint: str) -> None:
+    raise PydanticCustomError("refused", "{text}", {"text": message, "hint": hint})

@@ -1,0 +1,115 @@
+"""What we need of a BMC."""
+
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Protocol
+
+from provisioner.models.boot import BootMethod
+from provisioner.models.identifiers import TaskUri
+from provisioner.models.inventory import FirmwareComponent, Identity, Inventory, Power, Task
+from provisioner.models.node import BmcAddress
+from provisioner.models.secret import Credentials, Secret
+
+BiosValue = str | int | bool | None
+
+
+class Bmc(Protocol):
+    """One BMC, logged in, under its lease. Every method reads or acts once and raises `BmcError`s.
+
+    GETs are retried a few times inside; what changes something is sent exactly once: when its answer is lost it
+    raises `AnswerLost`, and the caller reads the state back.
+    """
+
+    address: BmcAddress
+
+    async def identity(self) -> Identity:
+        """Who the server says it is."""
+        ...
+
+    async def inventory(self) -> Inventory:
+        """The whole sweep, over the asyncio read path."""
+        ...
+
+    async def firmware(self) -> tuple[FirmwareComponent, ...]:
+        """The firmware inventory only."""
+        ...
+
+    async def change_password(self, username: str, password: Secret) -> None:
+        """Set the password of the account `username`."""
+        ...
+
+    async def power(self) -> Power:
+        """PowerState of the host."""
+        ...
+
+    async def post_done(self) -> bool:
+        """The host is on and has left POST, or the BMC cannot tell (no BootProgress) and the host is on."""
+        ...
+
+    async def reset(self, reset_type: str) -> None:
+        """ComputerSystem.Reset: `On`, `ForceOff`, `ForceRestart`, ... (the allowed one that comes closest)."""
+        ...
+
+    async def reset_bmc(self) -> None:
+        """Manager.Reset, graceful where that is allowed."""
+        ...
+
+    async def bios(self) -> Mapping[str, BiosValue]:
+        """The BIOS attributes in force; empty where the server has no Bios resource."""
+        ...
+
+    async def pending_bios(self) -> Mapping[str, BiosValue]:
+        """Attributes that wait for the next host reset (all settings where the BMC shows no difference)."""
+        ...
+
+    async def set_bios(self, attributes: Mapping[str, BiosValue]) -> None:
+        """Ask for `attributes` at the next host reset, through the settings object that the BMC names."""
+        ...
+
+    async def boot_override(self) -> tuple[str, str, str | None]:
+        """BootSourceOverrideEnabled, BootSourceOverrideTarget, HttpBootUri."""
+        ...
+
+    async def set_boot_override(self, method: BootMethod) -> None:
+        """Boot once from the network as `method` says, UEFI mode where the mode can be set."""
+        ...
+
+    async def start_update(self, package: "Package", targets: tuple[str, ...]) -> TaskUri | None:
+        """Start one update by the transport that the BMC offers; the task's URI, or None if the BMC gave none."""
+        ...
+
+    async def task(self, uri: TaskUri) -> Task:
+        """One look at a task. Raises `ResourceGone` when the BMC has forgotten it."""
+        ...
+
+    async def tasks(self) -> tuple[Task, ...]:
+        """All tasks that the BMC lists."""
+        ...
+
+
+class Package(Protocol):
+    """A firmware package: its file for a push, its URL for a pull."""
+
+    path: Path
+    url: str
+    size_bytes: int
+
+
+class Bmcs(Protocol):
+    """The way to all BMCs: one lease each, for every caller."""
+
+    def open(self, address: BmcAddress, credentials: Credentials) -> AbstractAsyncContextManager[Bmc]:
+        """Log in (or reuse the session) and hold the BMC's lease: one caller writes at a time.
+
+        Raises `LoginRefused`, `LoginBudgetSpent`, `BmcUnreachable`, `CertificateChanged`.
+        """
+        ...
+
+    async def probe(self, address: BmcAddress) -> Identity | None:
+        """Read the service root without credentials: its uuid, vendor and product; None when it is no Redfish."""
+        ...
+
+    async def close(self) -> None:
+        """Log out everywhere and close the connections."""
+        ...

@@ -1,0 +1,16 @@
+"""Time."""
+
+from datetime import datetime, timedelta
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """Now, and how fast the site's time runs."""
+
+    def now(self) -> datetime:
+        """An aware datetime, UTC."""
+        ...
+
+    def wall(self, duration: timedelta) -> float:
+        """Seconds of real time that `duration` takes: shorter where hardware is emulated at a higher speed."""
+        ...

@@ -1,0 +1,48 @@
+"""Durability, as far as operations know it."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import ParamSpec, Protocol, TypeVar
+
+from pydantic import JsonValue
+
+P = ParamSpec("P")
+R = TypeVar("R", bound=JsonValue)
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """How often and how patiently a step is tried when the BMC does not answer sensibly.
+
+    Only `BmcUnreachable` is retried; every other error ends the step at once.
+    """
+
+    attempts: int = 6
+    first_wait: timedelta = timedelta(seconds=5)
+    growth: float = 2.0
+
+
+PATIENT = Retry()
+"""About five minutes in all: a BMC reset, a switch restart, a cable pushed in again."""
+
+ONCE = Retry(attempts=1)
+
+
+class Durable(Protocol):
+    """What an operation may ask of the engine. Everything else in an operation's body must be deterministic."""
+
+    async def step(self, name: str, action: Callable[P, Awaitable[R]], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run `action` at least once and record its JSON result under `name`; later runs return the recorded one.
+
+        A name belongs to one function: replay checks names, not arguments. Retries as `PATIENT` says.
+        """
+        ...
+
+    async def sleep(self, duration: timedelta) -> None:
+        """Wait, also across a restart of the process."""
+        ...
+
+    async def wait_signal(self, topic: str, timeout: timedelta) -> bool:
+        """Wait until somebody signals `topic` to this run (True) or the time is over (False)."""
+        ...

@@ -1,0 +1,97 @@
+"""Everything that Firstlight raises on purpose. Classes differ only where a caller does something different.
+
+FirstlightError
+├── BadInput              a person wrote something wrong: show it, exit 2, start nothing
+├── NotFound              nothing has that name: 404
+├── Conflict              the world has moved on since the caller looked: read again, 409
+├── NeedsPerson           hold the node; carries the instruction
+├── LeaseLost             this worker no longer owns its slot: stop the process
+└── BmcError              carries the BMC's address
+    ├── BmcUnreachable    no answer, or none that makes sense: retry within a budget
+    ├── AnswerLost        a POST may have been acted on: never repeat it, read the state back
+    ├── BmcRefused        a clear no with the BMC's own words: do not retry
+    ├── ResourceGone      404 for something that was expected to be there: judge by other means
+    ├── LoginRefused      this user name and password do not work: count it, do not retry
+    ├── LoginBudgetSpent  one more try could lock the account: we did not even try
+    └── CertificateChanged  the pinned certificate is not the one shown: somebody must look
+"""
+
+from provisioner.models.instruction import Instruction
+
+
+class FirstlightError(Exception):
+    """The root of the tree; its text is fit for a log, a page and a person."""
+
+
+class BadInput(FirstlightError):
+    """What a person wrote cannot be used; the text names file, line, field and a remedy."""
+
+
+class NotFound(FirstlightError):
+    """Nothing has that name."""
+
+
+class Conflict(FirstlightError):
+    """The caller acted on something that has changed in the meantime."""
+
+
+class LeaseLost(FirstlightError):
+    """The slot of this worker belongs to somebody else now."""
+
+
+class NeedsPerson(FirstlightError):
+    """The node cannot go on by itself; the instruction says what one person does next."""
+
+    def __init__(self, reason: str, instruction: Instruction) -> None:
+        """`reason` is what was seen; `instruction` is what to do about it."""
+        super().__init__(reason)
+        self.reason = reason
+        self.instruction = instruction
+
+
+class BmcError(FirstlightError):
+    """Something about one BMC; the text starts with its address."""
+
+    def __init__(self, bmc: str, message: str) -> None:
+        """`bmc` is `address:port`; `message` is what happened in the BMC's own words where it gave any."""
+        super().__init__(f"{bmc}: {message}")
+        self.bmc = bmc
+        self.message = message
+
+
+class BmcUnreachable(BmcError):
+    """No answer, or an answer that is no Redfish: refused, silent, 503, HTML, half a JSON document."""
+
+    def __init__(self, bmc: str, message: str, retry_after_seconds: float | None = None) -> None:
+        """`retry_after_seconds` is what the BMC asked for (`Retry-After`), if it did."""
+        super().__init__(bmc, message)
+        self.retry_after_seconds = retry_after_seconds
+
+
+class AnswerLost(BmcError):
+    """A request that changes something was sent and its answer never came."""
+
+
+class BmcRefused(BmcError):
+    """The BMC said no (4xx) and will say so again."""
+
+    def __init__(self, bmc: str, message: str, status: int) -> None:
+        """`status` is the HTTP status."""
+        super().__init__(bmc, message)
+        self.status = status
+
+
+class ResourceGone(BmcError):
+    """404 or 410 for a resource that was there before, such as a finished task."""
+
+
+class LoginRefused(BmcError):
+    """The BMC refused this user name and password."""
+
+
+class LoginBudgetSpent(BmcError):
+    """Trying once more could lock the account, so nothing was sent."""
+
+
+class CertificateChanged(BmcError):
+    """The BMC shows another certificate than the one that was pinned on first use."""
