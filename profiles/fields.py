@@ -6,7 +6,8 @@ from datetime import timedelta
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, StringConstraints, WithJsonSchema
-from pydantic_core import PydanticCustomError
+
+from profiles.problems import refuse
 
 _UNITS_SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400}
 _DURATION = r"(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+"
@@ -25,18 +26,18 @@ def parse_duration(value: Any) -> timedelta:
     if isinstance(value, timedelta):
         return value
     if not isinstance(value, str) or not re.fullmatch(_DURATION, value, re.ASCII):
-        raise _refused("is not a duration", "write a number and a unit: 90s, 15m, 2h")
+        raise refuse("is not a duration", "write a number and a unit: 90s, 15m, 2h")
     parts = _DURATION_PART.findall(value)
     seconds = sum(float(number) * _UNITS_SECONDS[unit] for number, unit in parts)
     if not 0 < seconds <= _DURATION_LIMIT.total_seconds():
-        raise _refused("is not between 1ms and 365d", "write a number and a unit: 90s, 15m, 2h")
+        raise refuse("is not between 1ms and 365d", "write a number and a unit: 90s, 15m, 2h")
     return timedelta(seconds=seconds)
 
 
 def _number(value: Any) -> int | float:
     """Return a whole number as int, so that 2 and 2.0 are equal content."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise _refused("must be a number", "")
+        raise refuse("must be a number")
     return int(value) if value == int(value) else value
 
 
@@ -44,13 +45,13 @@ def _attribute_value(value: Any) -> str | int | bool:
     if isinstance(value, str | int):
         return value
     if isinstance(value, float):
-        raise _refused(f"{value} is read by YAML as a fraction", "quote it if the BMC shows it as text")
-    raise _refused("must be text, a whole number, true or false", "quote it if it is text")
+        raise refuse(f"{value} is read by YAML as a fraction", "quote it if the BMC shows it as text")
+    raise refuse("must be text, a whole number, true or false", "quote it if it is text")
 
 
 def _whole(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise _refused("must be a whole number", "")
+        raise refuse("must be a whole number")
     return value
 
 
@@ -58,15 +59,10 @@ def _pattern_with_one_group(value: Any) -> Any:
     try:
         groups = re.compile(value).groups if isinstance(value, str) else 1
     except (re.error, OverflowError, RecursionError) as error:
-        raise _refused(f"is not a regular expression: {error}", "") from error
+        raise refuse(f"is not a regular expression: {error}") from error
     if groups != 1:
-        raise _refused(f"has {groups} groups, not one", "put ( ) around the version alone; (?: ) does not count")
+        raise refuse(f"has {groups} groups, not one", "put ( ) around the version alone; (?: ) does not count")
     return value
-
-
-def _refused(message: str, hint: str) -> PydanticCustomError:
-    # Braces in a message would be taken for placeholders of pydantic's template.
-    return PydanticCustomError("refused", "{text}", {"text": message, "hint": hint})
 
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", max_length=63)]

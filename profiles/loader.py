@@ -100,29 +100,37 @@ def _load(model: type[BaseModel], path: Path) -> _Loaded:
 
 def _dangling(directory: Path, folders: _Folders) -> Iterator[Finding]:
     """Yield a finding for each name that leads nowhere or to a profile that does not fit."""
-
-    def refer(user: _Loaded, field: str, folder: str, fits: Callable[[Any], str]) -> Iterator[Finding]:
-        name = getattr(user.profile, field)
-        target = folders[folder].get(name)
-        if target is not None:
-            reason = fits(target.profile)
-            if reason:
-                yield user.located.finding((field,), f'"{name}" {reason}', "name one that fits")
-        elif not (directory / folder / f"{name}.yaml").exists():
-            hint = did_you_mean(name, folders[folder]) or f"write {folder}/{name}.yaml"
-            yield user.located.finding((field,), f"there is no {folder}/{name}.yaml", hint)
-
     for folder in ("bios", "firmware"):
         for user in folders[folder].values():
-            yield from refer(user, "hardware_class", "hardware", _anything_fits)
+            yield from _refer(directory, folders, user, ("hardware_class", "hardware"), _anything_fits)
     for user in folders["releases"].values():
-        release = user.profile
-        hardware = folders["hardware"].get(release.hardware_class)
-        yield from refer(user, "hardware_class", "hardware", _anything_fits)
-        yield from refer(user, "burn_in", "burnin", _anything_fits)
-        for field, folder in (("firmware", "firmware"), ("bios", "bios")):
-            yield from refer(user, field, folder, _of_class(release.hardware_class))
-        yield from refer(user, "image", "images", _of_arch(hardware.profile if hardware else None))
+        of_class = _of_class(user.profile.hardware_class)
+        hardware = folders["hardware"].get(user.profile.hardware_class)
+        of_arch = _of_arch(hardware.profile) if hardware else _anything_fits
+        for reference, fits in (
+            (("hardware_class", "hardware"), _anything_fits),
+            (("image", "images"), of_arch),
+            (("firmware", "firmware"), of_class),
+            (("bios", "bios"), of_class),
+            (("burn_in", "burnin"), _anything_fits),
+        ):
+            yield from _refer(directory, folders, user, reference, fits)
+
+
+def _refer(
+    directory: Path, folders: _Folders, user: _Loaded, reference: tuple[str, str], fits: Callable[[Any], str]
+) -> Iterator[Finding]:
+    """Judge one reference: (field of the user, folder it points into)."""
+    field, folder = reference
+    name = getattr(user.profile, field)
+    target = folders[folder].get(name)
+    if target is not None:
+        reason = fits(target.profile)
+        if reason:
+            yield user.located.finding((field,), f'"{name}" {reason}', "name one that fits")
+    elif not (directory / folder / f"{name}.yaml").exists():
+        hint = did_you_mean(name, folders[folder]) or f"write {folder}/{name}.yaml"
+        yield user.located.finding((field,), f"there is no {folder}/{name}.yaml", hint)
 
 
 def _anything_fits(_target: Any) -> str:
@@ -138,9 +146,9 @@ def _of_class(hardware_class: str) -> Callable[[Any], str]:
     return fits
 
 
-def _of_arch(hardware: HardwareClass | None) -> Callable[[Any], str]:
+def _of_arch(hardware: HardwareClass) -> Callable[[Any], str]:
     def fits(target: Any) -> str:
-        if hardware is None or target.arch == hardware.match.arch:
+        if target.arch == hardware.match.arch:
             return ""
         return f"is for {target.arch}, {hardware.name} is {hardware.match.arch}"
 

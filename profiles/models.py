@@ -1,10 +1,10 @@
 """The profiles that people write, one class per folder of YAML."""
 
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
 
 from profiles.fields import (
     AttributeValue,
@@ -20,6 +20,7 @@ from profiles.fields import (
     Whole,
 )
 from profiles.findings import did_you_mean
+from profiles.problems import Problem, refuse_if_any
 
 
 class Arch(StrEnum):
@@ -90,9 +91,11 @@ class BiosProfile(Profile):
 
     @model_validator(mode="after")
     def _optional_attributes_exist(self) -> Self:
-        for name in self.optional:
-            if name not in self.attributes:
-                _refuse(f'optional: "{name}" has no value in attributes', did_you_mean(name, self.attributes))
+        refuse_if_any(
+            Problem(("optional", index), f'"{name}" has no value in attributes', did_you_mean(name, self.attributes))
+            for index, name in enumerate(self.optional)
+            if name not in self.attributes
+        )
         return self
 
 
@@ -131,7 +134,7 @@ class FirmwareBundle(Profile):
     @model_validator(mode="after")
     def _components_are_distinct(self) -> Self:
         names = [component.component for component in self.components]
-        _refuse_repeated("components", names)
+        refuse_if_any(_repeated("components", "component", names))
         return self
 
 
@@ -151,23 +154,22 @@ class BurnInItem(Profile):
     kind: CheckKind
     parameters: dict[str, Annotated[Number, Field(gt=0)]]
     deadline: Duration
-    floors: dict[str, Number] = {}
-    ceilings: dict[str, Number] = {}
+    floors: dict[str, Number] = Field(default_factory=dict)
+    ceilings: dict[str, Number] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _names_fit_the_kind(self) -> Self:
-        for field, written, known in (
-            ("parameters", self.parameters, CHECK_PARAMETERS[self.kind]),
-            ("floors", self.floors, CHECK_METRICS[self.kind]),
-            ("ceilings", self.ceilings, CHECK_METRICS[self.kind]),
-        ):
-            for name in written:
-                if name not in known:
-                    _refuse(f'{field}: "{name}" is unknown to kind {self.kind}', did_you_mean(name, known))
-        missing = [name for name in CHECK_PARAMETERS[self.kind] if name not in self.parameters]
-        if missing:
-            _refuse(f"parameters: {', '.join(missing)} is missing", "add it")
+        refuse_if_any(self._problems())
         return self
+
+    def _problems(self) -> Iterator[Problem]:
+        parameters, metrics = CHECK_PARAMETERS[self.kind], CHECK_METRICS[self.kind]
+        yield from _unknown("parameters", self.parameters, parameters)
+        yield from _unknown("floors", self.floors, metrics)
+        yield from _unknown("ceilings", self.ceilings, metrics)
+        for name in parameters:
+            if name not in self.parameters:
+                yield Problem(("parameters", name), "is missing", "add it")
 
 
 class BurnInPlan(Profile):
@@ -180,7 +182,7 @@ class BurnInPlan(Profile):
 
     @model_validator(mode="after")
     def _items_are_distinct(self) -> Self:
-        _refuse_repeated("items", [item.id for item in self.items])
+        refuse_if_any(_repeated("items", "id", [item.id for item in self.items]))
         return self
 
 
@@ -196,11 +198,14 @@ class ReleaseProfile(Profile):
     burn_in: Name
 
 
-def _refuse_repeated(field: str, names: list[str]) -> None:
-    for name in names:
-        if names.count(name) > 1:
-            _refuse(f'{field}: "{name}" is listed more than once', "keep one of them")
+def _unknown(field: str, written: Iterable[str], known: tuple[str, ...]) -> Iterator[Problem]:
+    for name in written:
+        if name not in known:
+            yield Problem((field, name), "is not known to this kind of check", did_you_mean(name, known))
 
 
-def _refuse(message: str, hint: str) -> None:
-    raise PydanticCustomError("refused", "{text}", {"text": message, "hint": hint})
+def _repeated(field: str, key: str, names: list[str]) -> Iterator[Problem]:
+    for index, name in enumerate(names):
+        first = names.index(name)
+        if first < index:
+            yield Problem((field, index, key), f'"{name}" is already {field}[{first}]', "keep one of them")

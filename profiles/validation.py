@@ -8,6 +8,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from profiles.findings import Finding, ProfileError, did_you_mean
+from profiles.problems import PROBLEMS, Problem
 from profiles.yaml_source import FieldPath, Located
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -30,13 +31,23 @@ def validate(model: type[Model], located: Located) -> Model:
     try:
         return model.model_validate(located.value)
     except ValidationError as error:
-        details = error.errors(include_url=False)
-        raise ProfileError({_finding(model, located, detail) for detail in details}) from error
+        details = [detail for detail in error.errors(include_url=False) if not _follows_from_others(detail)]
+        findings = {finding for detail in details for finding in _findings(model, located, detail)}
+        raise ProfileError(findings) from error
+
+
+def _findings(model: type[BaseModel], located: Located, detail: ErrorDetails) -> Iterator[Finding]:
+    problems: tuple[Problem, ...] = detail.get("ctx", {}).get(PROBLEMS, ())
+    field = _written(located, detail["loc"])
+    for problem in problems:
+        at_key = (*field, *problem.at) in located.key_positions
+        yield located.finding((*field, *problem.at), problem.message, problem.hint, at_key=at_key)
+    if not problems:
+        yield _finding(model, located, detail)
 
 
 def _finding(model: type[BaseModel], located: Located, detail: ErrorDetails) -> Finding:
     kind, wrong = detail["type"], detail["input"]
-    context = detail.get("ctx", {})
     if kind == "extra_forbidden":
         field = (*_written(located, detail["loc"][:-1]), detail["loc"][-1])
         known = known_keys(model, detail["loc"][:-1])
@@ -50,14 +61,23 @@ def _finding(model: type[BaseModel], located: Located, detail: ErrorDetails) -> 
         message = f"{located.raw[field]} is read by YAML as {_spoken(wrong)}, not as text"
         return located.finding(field, message, f'quote it: "{located.raw[field]}"')
     if kind in {"enum", "literal_error"}:
-        allowed = re.findall(r"'([^']+)'", str(context.get("expected", "")))
+        allowed = re.findall(r"'([^']+)'", str(detail["ctx"].get("expected", "")))
         return located.finding(
             field, f"{wrong!r} is not one of {', '.join(allowed)}", did_you_mean(str(wrong), allowed)
         )
     if kind in _SHAPES:
         return located.finding(field, f"must be {_SHAPES[kind]}, not {_spoken(wrong)}")
+    if kind == "too_short":
+        return located.finding(field, "is empty", "list at least one")
+    if kind == "string_pattern_mismatch":
+        return located.finding(field, f"{wrong!r} does not match {detail['ctx']['pattern']}")
     message = detail["msg"].removeprefix("Value error, ")
-    return located.finding(field, message[:1].lower() + message[1:], str(context.get("hint", "")))
+    return located.finding(field, message[:1].lower() + message[1:])
+
+
+def _follows_from_others(detail: ErrorDetails) -> bool:
+    """Say whether a list counts as too short only because its items were refused."""
+    return detail["type"] == "too_short" and bool(detail["input"])
 
 
 def _written(located: Located, loc: tuple[int | str, ...]) -> FieldPath:

@@ -18,6 +18,7 @@ FieldPath = tuple[str | int, ...]
 
 SIZE_LIMIT_BYTES = 16 * 2**20
 DEPTH_LIMIT = 32
+FINDINGS_LIMIT = 20
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _STANDARD = "tag:yaml.org,2002:"
@@ -114,26 +115,27 @@ def _refuse_unsafe(path: Path, text: str) -> None:
     findings: list[Finding] = []
     depth = documents = 0
     for event in yaml.parse(text, Loader=_Loader):
-        message = hint = ""
-        if isinstance(event, (yaml.MappingStartEvent, yaml.SequenceStartEvent)):
-            depth += 1
-        elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
-            depth -= 1
-        elif isinstance(event, yaml.DocumentStartEvent):
-            documents += 1
-        if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-            message, hint = "anchors and aliases are not supported", "write the value out in each place"
-        elif isinstance(event, yaml.DocumentStartEvent) and documents > 1:
-            message, hint = "a second document begins here", "keep one document in a file"
-        elif depth > DEPTH_LIMIT:
-            message, hint = f"nested deeper than {DEPTH_LIMIT} levels", "check the indentation and the brackets"
-        if message:
-            mark = event.start_mark
-            findings.append(Finding(path, mark.line + 1, mark.column + 1, "", message, hint))
-        if depth > DEPTH_LIMIT or len(findings) >= 20:
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        documents += isinstance(event, yaml.DocumentStartEvent)
+        refusal = _refusal(event, depth, documents)
+        if refusal:
+            start = _position(event)
+            findings.append(Finding(path, start.line, start.column, "", *refusal))
+        if depth > DEPTH_LIMIT or len(findings) >= FINDINGS_LIMIT:
             break
     if findings:
         raise ProfileError(findings)
+
+
+def _refusal(event: yaml.Event, depth: int, documents: int) -> tuple[str, str] | None:
+    """Return what is wrong with the event and the remedy."""
+    if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
+        return "anchors and aliases are not supported", "write the value out in each place"
+    if isinstance(event, yaml.DocumentStartEvent) and documents > 1:
+        return "a second document begins here", "keep one document in a file"
+    if depth > DEPTH_LIMIT:
+        return f"nested deeper than {DEPTH_LIMIT} levels", "check the indentation and the brackets"
+    return None
 
 
 def _syntax_finding(path: Path, error: yaml.YAMLError) -> Finding:
@@ -201,5 +203,6 @@ class _Reading:
         self.findings.append(Finding(self.path, position.line, position.column, dotted(field), message, hint))
 
 
-def _position(node: yaml.Node) -> Position:
-    return Position(node.start_mark.line + 1, node.start_mark.column + 1)
+def _position(part: yaml.Node | yaml.Event) -> Position:
+    mark = part.start_mark
+    return Position(mark.line + 1, mark.column + 1) if mark else Position(1, 1)

@@ -1,0 +1,50 @@
+"""A release: everything that a node should run, by content."""
+
+import hashlib
+import json
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from profiles.models import BiosProfile, BurnInPlan, FirmwareBundle, HardwareClass, ImageProfile
+
+# Words for people: a correction in them is not another release.
+_FOR_PEOPLE = {"description"}
+
+
+class Release(BaseModel):
+    """A release profile resolved to content. Equal content has an equal digest, whatever the release is called."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    hardware_class: HardwareClass
+    image: ImageProfile
+    image_digest: str
+    firmware: FirmwareBundle
+    bios: BiosProfile
+    burn_in: BurnInPlan
+
+    @property
+    def digest(self) -> str:
+        """Return `sha256:<hex>` over the canonical JSON."""
+        return f"sha256:{hashlib.sha256(self.canonical_json()).hexdigest()}"
+
+    def canonical_json(self) -> bytes:
+        """Return the content with sorted keys and compact separators, UTF-8."""
+        hardware = self.hardware_class
+        content: dict[str, Any] = {
+            "schema": "firstlight.release/1",
+            "hardware_class": hardware.name,
+            "gpu_count": hardware.gpu_count,
+            "nvlink_domain_size": hardware.nvlink_domain_size,
+            "image": {"digest": self.image_digest, **_content(self.image)},
+            "firmware": _content(self.firmware),
+            "bios": _content(self.bios),
+            "burn_in": _content(self.burn_in),
+        }
+        return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def _content(profile: ImageProfile | FirmwareBundle | BiosProfile | BurnInPlan) -> dict[str, Any]:
+    return profile.model_dump(mode="json", exclude=_FOR_PEOPLE)

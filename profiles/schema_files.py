@@ -1,0 +1,27 @@
+"""JSON Schemas of the profiles, for editors: `python -m profiles.schema_files` writes them."""
+
+import json
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from profiles.loader import KINDS
+
+SCHEMAS = Path(__file__).parent / "schemas"
+
+
+def write_schemas(directory: Path = SCHEMAS) -> None:
+    """Write `<folder>.schema.json` for each folder of profiles."""
+    directory.mkdir(exist_ok=True)
+    for folder, model in KINDS.items():
+        (directory / f"{folder}.schema.json").write_text(schema_text(model), encoding="utf-8")
+
+
+def schema_text(model: type[BaseModel]) -> str:
+    """Return the schema of one model, the same text for the same model."""
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **model.model_json_schema()}
+    return json.dumps(schema, indent=2, sort_keys=True) + "\n"
+
+
+if __name__ == "__main__":
+    write_schemas()
