@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Protocol
 
 from profiles.release import Release
+
 from provisioner.models.boot import BootTicket
 from provisioner.models.burn_in import BurnInRun, CheckResult, Heartbeat
 from provisioner.models.event import Event
@@ -38,7 +39,8 @@ class Nodes(Protocol):
 
     async def advance(self, seen: Node, to: State, reason: str, at: datetime) -> bool:
         """Move from the state that `seen` was in; False when somebody moved it first. A new state starts at attempt 1
-        of a new generation only by `desire`; failures go back to 0."""
+        of a new generation only by `desire`; failures go back to 0.
+        """
         ...
 
     async def hold(self, seen: Node, hold: Hold) -> bool:
@@ -123,7 +125,8 @@ class Vault(Protocol):
 
     async def propose(self, node: NodeName) -> tuple[Credentials, bool]:
         """A generated password to change to, the same on every call until `confirm`; True when an earlier run may
-        already have sent it to the BMC."""
+        already have sent it to the BMC.
+        """
         ...
 
     async def sending(self, node: NodeName) -> None:

@@ -1,6 +1,7 @@
 """Names of things. They are strings to Python and different types to the reader and to mypy."""
 
-from typing import NewType
+from dataclasses import dataclass
+from typing import NewType, Self
 
 NodeName = NewType("NodeName", str)
 """One server, as on its label and in the expected list, such as `r01-u01`."""
@@ -17,11 +18,22 @@ TaskUri = NewType("TaskUri", str)
 """Where a BMC reports on one of its tasks; a path on that BMC."""
 
 
-def operation_id(operation: str, node: NodeName, generation: int, attempt: int) -> OperationId:
-    """The deterministic id of one run of one operation on one node."""
-    return OperationId(f"{operation}/{node}/g{generation}/a{attempt}")
+@dataclass(frozen=True, slots=True)
+class RunKey:
+    """One run of one operation on one node: the same key is the same run, on every worker and after every restart."""
 
+    operation: str
+    node: NodeName
+    generation: int
+    attempt: int
 
-def node_of(operation: OperationId) -> NodeName:
-    """The node that an operation id belongs to."""
-    return NodeName(operation.split("/")[1])
+    @property
+    def id(self) -> OperationId:
+        """As the engine, the logs and people see it."""
+        return OperationId(f"{self.operation}/{self.node}/g{self.generation}/a{self.attempt}")
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """The reverse of `id`. Raises ValueError for anything else."""
+        operation, node, generation, attempt = text.split("/")
+        return cls(operation, NodeName(node), int(generation.removeprefix("g")), int(attempt.removeprefix("a")))
