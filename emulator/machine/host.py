@@ -1,0 +1,122 @@
+"""The host: power with phases, POST, then whatever boots. One task per machine that is on; none while it is off."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, Protocol
+
+from emulator.machine.board import Board
+
+_POST = (
+    (0.2, "PrimaryProcessorInitializationStarted"),
+    (0.5, "MemoryInitializationStarted"),
+    (0.3, "SystemHardwareInitializationComplete"),
+)
+
+
+class Boot(Protocol):
+    """What happens after POST; runs until it is cancelled and leaves nothing behind then."""
+
+    async def run(self, enter: Callable[[str, str], None]) -> None:
+        """Boot; `enter` takes each phase and its BootProgress state."""
+
+
+class Host:
+    """Power of one host. `activate(cold)` is called whenever the host starts again; cold after a power cycle."""
+
+    def __init__(self, board: Board, boot: Boot, activate: Callable[[bool], None]) -> None:
+        """Nothing runs before `resume` or `turn_on`."""
+        self._board = board
+        self._boot = boot
+        self._activate = activate
+        self._task: asyncio.Task[None] | None = None
+        self.phase = "off"
+        self.progress = "None"
+
+    @property
+    def power(self) -> str:
+        """On or Off, as PowerState shows it."""
+        return self._board.state.power
+
+    def resume(self) -> None:
+        """Go on where the emulator was ended: a host that was on boots again."""
+        if self.power == "On":
+            self._begin(self._start(cold=False))
+
+    def turn_on(self) -> None:
+        """Power on; nothing happens when it is on or going on."""
+        if self.phase in ("off", "powering-off"):
+            self._begin(self._power_up())
+
+    def turn_off(self) -> None:
+        """Power off; whatever runs is killed at once."""
+        if self.phase not in ("off", "powering-off"):
+            self._begin(self._power_down())
+
+    def restart(self) -> None:
+        """Reset without loss of power."""
+        self._count_reset()
+        self._begin(self._start(cold=False))
+
+    def cycle(self) -> None:
+        """Power off, then on."""
+        self._count_reset()
+        self._begin(self._power_cycle())
+
+    def lose_power(self) -> None:
+        """Power goes away this instant."""
+        self._begin(self._drop())
+
+    async def stop(self) -> None:
+        """End everything that runs, as the emulator ends; the power state is kept."""
+        if self._task:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> None:
+        self._task = asyncio.create_task(_after(self._task, work))
+
+    def _count_reset(self) -> None:
+        self._board.state.resets += 1
+        self._board.save()
+
+    async def _power_up(self) -> None:
+        self._enter("powering-on", "None")
+        await self._board.clock.sleep(self._board.persona.durations.power_on)
+        await self._start(cold=True)
+
+    async def _power_down(self) -> None:
+        self._enter("powering-off", "None")
+        await self._board.clock.sleep(self._board.persona.durations.power_off)
+        await self._drop()
+
+    async def _power_cycle(self) -> None:
+        await self._power_down()
+        await self._power_up()
+
+    async def _drop(self) -> None:
+        self._board.state.power = "Off"
+        self._board.save()
+        self._enter("off", "None")
+
+    async def _start(self, *, cold: bool) -> None:
+        self._board.state.power = "On"
+        self._activate(cold)
+        self._board.save()
+        for share, state in _POST:
+            self._enter("post", state)
+            await self._board.clock.sleep(self._board.persona.durations.post * share)
+        if self._board.faults.take("power-lost-while-booting"):
+            await self._drop()
+            return
+        await self._boot.run(self._enter)
+
+    def _enter(self, phase: str, progress: str) -> None:
+        self.phase = phase
+        self.progress = progress
+
+
+async def _after(previous: asyncio.Task[None] | None, work: Awaitable[None]) -> None:
+    if previous and not previous.done():
+        previous.cancel()
+        await asyncio.wait([previous])
+    await work

@@ -1,0 +1,117 @@
+"""One machine: its board and the parts that work on it."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from emulator.faults import Arguments
+from emulator.machine.accounts import AccountLock
+from emulator.machine.board import Board
+from emulator.machine.host import Host
+from emulator.machine.sessions import Sessions
+
+_ANSWER_SECONDS = 0.05
+_REQUEST_KINDS = 5000  # distinct requests that are counted; paths beyond are counted as "other"
+
+
+class Machine:
+    """A server and its BMC, as they are; redfish/ shows them to clients."""
+
+    def __init__(self, board: Board, boot_service: str) -> None:
+        """Everything is as the board remembers it; nothing runs before `start`."""
+        self._boot_service = boot_service
+        self.board = board
+        self.account = AccountLock(board)
+        self.sessions = Sessions(board)
+        self.host = Host(board, _NothingToBoot(), lambda _cold: None)
+        self.requests: Counter[str] = Counter()
+        self.has_power = True
+        self._bmc_down: asyncio.TimerHandle | None = None
+        self.disconnect: Callable[[], None] = lambda: None  # set by the listener: ends the open connections
+
+    @property
+    def bmc_answers(self) -> bool:
+        """Whether the BMC has power and is not restarting."""
+        return self.has_power and self._bmc_down is None
+
+    def start(self) -> None:
+        """Begin to live; needs a running loop."""
+        self.host.resume()
+
+    async def stop(self) -> None:
+        """End whatever runs."""
+        await self.host.stop()
+
+    def reset_bmc(self) -> None:
+        """Restart the BMC: sessions, tasks and connections are lost, it answers again after a while."""
+        self._forget()
+        self.board.state.bmc_resets += 1
+        self.board.save()
+        outage = self.board.clock.wall_seconds(self.board.persona.durations.bmc_reset)
+        if self._bmc_down:
+            self._bmc_down.cancel()
+        self._bmc_down = asyncio.get_running_loop().call_later(outage, self._bmc_up)
+
+    def reset_bmc_soon(self) -> None:
+        """Restart the BMC after the answer to whoever asked for it is gone."""
+        asyncio.get_running_loop().call_later(_ANSWER_SECONDS, self.reset_bmc)
+
+    def lose_power(self) -> None:
+        """Both feeds are gone: the host is off and the BMC is silent."""
+        self.has_power = False
+        self._forget()
+        self.host.lose_power()
+
+    def restore_power(self) -> None:
+        """The feeds are back: the BMC starts, the host stays off."""
+        self.has_power = True
+        self.reset_bmc()
+
+    def kill_agent(self) -> None:
+        """Kill the process that runs on the host, if there is one."""
+
+    def set_fault(self, name: str, arguments: Arguments) -> None:
+        """Make a fault happen from now on. Raises ValueError for an unknown one."""
+        self.board.faults.set(name, arguments)
+        self.board.save()
+
+    def count_request(self, request: str) -> None:
+        """Remember that a client asked for this."""
+        known = request in self.requests or len(self.requests) < _REQUEST_KINDS
+        self.requests[request if known else "other"] += 1
+
+    def truth(self) -> dict[str, Any]:
+        """The physical truth, whatever the BMC tells its clients."""
+        state = self.board.state
+        return {
+            "name": self.board.entry.name,
+            "persona": self.board.persona.name,
+            "power": self.host.power,
+            "phase": self.host.phase,
+            "bmc_answers": self.bmc_answers,
+            "credentials": {"username": state.username, "password": self.account.password},
+            "boots": state.boots,
+            "boot_failures": state.boot_failures,
+            "resets": state.resets,
+            "bmc_resets": state.bmc_resets,
+            "failed_logins": state.failed_logins,
+            "locked": self.account.locked,
+            "sessions": len(self.sessions),
+            "faults": self.board.faults.listing(),
+            "requests": dict(self.requests),
+        }
+
+    def _forget(self) -> None:
+        self.sessions.clear()
+        self.account.unlock()
+        self.disconnect()
+
+    def _bmc_up(self) -> None:
+        self._bmc_down = None
+
+
+class _NothingToBoot:
+    async def run(self, enter: Any) -> None:
+        enter("no-bootable-device", "SystemHardwareInitializationComplete")
+        await asyncio.Event().wait()

@@ -1,0 +1,17 @@
+"""Answers as bytes."""
+
+import orjson
+
+from emulator.redfish.http import Response
+
+
+def encode(response: Response) -> tuple[bytes, list[tuple[bytes, bytes]]]:
+    """Body and headers of an answer."""
+    body = orjson.dumps(response.document) if response.document is not None else response.content or b""
+    headers = {"Content-Length": str(len(body)), "OData-Version": "4.0", "Cache-Control": "no-cache"}
+    if response.document is not None:
+        headers["Content-Type"] = "application/json; charset=utf-8"
+    headers.update(response.headers)
+    if response.status == 204:
+        del headers["Content-Length"]
+    return body, [(name.lower().encode(), value.encode("latin-1", "replace")) for name, value in headers.items()]

@@ -1,0 +1,75 @@
+"""SessionService: logging in and out."""
+
+from emulator.machine.sessions import Session
+from emulator.redfish.errors import RedfishError, message, not_found
+from emulator.redfish.http import Request, Response, collection, link, no_content, ok
+from emulator.redfish.router import Route
+
+SERVICE = "/redfish/v1/SessionService"
+SESSIONS = f"{SERVICE}/Sessions"
+
+
+async def get_service(request: Request) -> Response:
+    """SessionService."""
+    document = {
+        "Id": "SessionService",
+        "Name": "Session Service",
+        "ServiceEnabled": True,
+        "SessionTimeout": int(request.machine.board.persona.sessions.timeout_seconds),
+        "Sessions": link(SESSIONS),
+    }
+    return ok("SessionService.v1_1_7.SessionService", SERVICE, document)
+
+
+async def get_sessions(request: Request) -> Response:
+    """The open sessions."""
+    members = [session.id for session in request.machine.sessions.listing()]
+    return collection("SessionCollection", SESSIONS, "Session Collection", members)
+
+
+async def log_in(request: Request) -> Response:
+    """POST of UserName and Password: 201 with X-Auth-Token and Location."""
+    body = request.json(("UserName", "Password", "Oem", "Context", "SessionType"))
+    username, password = request.text(body, "UserName"), request.text(body, "Password")
+    if not request.machine.account.check(username, password):
+        raise RedfishError(401, "NoValidSession", "The credentials are not valid or the account is locked.")
+    session = request.machine.sessions.open(username)
+    if session is None:
+        text = "The session establishment failed due to the number of simultaneous sessions exceeding the limit."
+        raise RedfishError(503, "SessionLimitExceeded", text)
+    response = _show(session)
+    response.status = 201
+    response.headers = {"X-Auth-Token": session.token, "Location": f"{SESSIONS}/{session.id}"}
+    if request.machine.account.change_required and response.document:
+        account = f"/redfish/v1/AccountService/Accounts/{request.machine.board.persona.accounts.id}"
+        text = "The password provided for this account must be changed before access is granted."
+        response.document["@Message.ExtendedInfo"] = [message("PasswordChangeRequired", text, account)]
+    return response
+
+
+async def get_session(request: Request) -> Response:
+    """One session."""
+    for session in request.machine.sessions.listing():
+        if session.id == request.parameters[0]:
+            return _show(session)
+    raise not_found(request.path)
+
+
+async def log_out(request: Request) -> Response:
+    """DELETE of a session."""
+    if not request.machine.sessions.close(request.parameters[0]):
+        raise not_found(request.path)
+    return no_content()
+
+
+def _show(session: Session) -> Response:
+    document = {"Id": session.id, "Name": "User Session", "UserName": session.username}
+    return ok("Session.v1_3_0.Session", f"{SESSIONS}/{session.id}", document)
+
+
+ROUTES = (
+    Route(SERVICE, get=get_service),
+    Route(SESSIONS, get=get_sessions, post=log_in, anyone=frozenset({"POST"})),
+    Route(f"{SESSIONS}/Members", post=log_in, anyone=frozenset({"POST"})),
+    Route(f"{SESSIONS}/{{}}", get=get_session, delete=log_out),
+)
