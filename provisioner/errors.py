@@ -11,6 +11,7 @@ FirstlightError
     ├── AnswerLost        a POST may have been acted on: never repeat it, read the state back
     ├── BmcRefused        a clear no with the BMC's own words: do not retry
     ├── ResourceGone      404 for something that was expected to be there: judge by other means
+    ├── NotAchieved       done as asked, yet the device is not as wanted: try again as a whole, then hold
     ├── LoginRefused      this user name and password do not work: count it, do not retry
     ├── LoginBudgetSpent  one more try could lock the account: we did not even try
     └── CertificateChanged  the pinned certificate is not the one shown: somebody must look
@@ -83,6 +84,10 @@ class BmcRefused(BmcError):
 
 class ResourceGone(BmcError):
     """404 or 410 for a resource that was there before, such as a finished task."""
+
+
+class NotAchieved(BmcError):
+    """The BMC took everything, and the state that was read back is still not the wanted one."""
 
 
 class LoginRefused(BmcError):

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
-from pathlib import Path
 from typing import Protocol
 
 from provisioner.models.boot import BootMethod
 from provisioner.models.identifiers import TaskUri
 from provisioner.models.inventory import FirmwareComponent, Identity, Inventory, Power, Task
 from provisioner.models.node import BmcAddress
+from provisioner.models.package import Package
 from provisioner.models.secret import Credentials, Secret
 
 BiosValue = str | int | bool | None
@@ -75,7 +75,7 @@ class Bmc(Protocol):
         """Boot once from the network as `method` says, UEFI mode where the mode can be set."""
         ...
 
-    async def start_update(self, package: "Package", targets: tuple[str, ...]) -> TaskUri | None:
+    async def start_update(self, package: Package, targets: tuple[str, ...]) -> TaskUri | None:
         """Start one update by the transport that the BMC offers; the task's URI, or None if the BMC gave none."""
         ...
 
@@ -86,14 +86,6 @@ class Bmc(Protocol):
     async def tasks(self) -> tuple[Task, ...]:
         """All tasks that the BMC lists."""
         ...
-
-
-class Package(Protocol):
-    """A firmware package: its file for a push, its URL for a pull."""
-
-    path: Path
-    url: str
-    size_bytes: int
 
 
 class Bmcs(Protocol):

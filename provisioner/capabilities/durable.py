@@ -1,21 +1,23 @@
 """Durability, as far as operations know it."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import ParamSpec, Protocol, TypeVar
-
-from pydantic import JsonValue
+from typing import ParamSpec, Protocol, TypeAlias, TypeVar
 
 P = ParamSpec("P")
-R = TypeVar("R", bound=JsonValue)
+Recorded: TypeAlias = None | bool | int | float | str | Sequence["Recorded"]
+"""What a step may return: plain JSON, so that any later version of the service can read it."""
+
+R = TypeVar("R", bound=Recorded)
 
 
 @dataclass(frozen=True, slots=True)
 class Retry:
     """How often and how patiently a step is tried when the BMC does not answer sensibly.
 
-    Only `BmcUnreachable` is retried; every other error ends the step at once.
+    Only `BmcUnreachable` is retried, and `AnswerLost`, since a step reads the world before it acts; every other
+    error ends the step at once.
     """
 
     attempts: int = 6
@@ -25,9 +27,6 @@ class Retry:
 
 PATIENT = Retry()
 """About five minutes in all: a BMC reset, a switch restart, a cable pushed in again."""
-
-ONCE = Retry(attempts=1)
-
 
 class Durable(Protocol):
     """What an operation may ask of the engine. Everything else in an operation's body must be deterministic."""

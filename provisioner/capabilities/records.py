@@ -5,7 +5,6 @@ from datetime import datetime
 from typing import Protocol
 
 from profiles.release import Release
-
 from provisioner.models.boot import BootTicket
 from provisioner.models.burn_in import BurnInRun, CheckResult, Heartbeat
 from provisioner.models.event import Event

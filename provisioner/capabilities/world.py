@@ -1,0 +1,33 @@
+"""Everything outside that an operation may touch."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from provisioner.capabilities.bmcs import Bmcs
+from provisioner.capabilities.clock import Clock
+from provisioner.capabilities.login_failures import LoginFailures, PinnedCertificates
+from provisioner.capabilities.records import Boots, BurnIns, Documents, Events, Nodes, UpdateJournal, Vault
+from provisioner.capabilities.releases import Artefacts, Releases
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """One concern per field; `wiring` knows what stands behind each."""
+
+    clock: Clock
+    nodes: Nodes
+    events: Events
+    documents: Documents
+    vault: Vault
+    boots: Boots
+    burn_ins: BurnIns
+    journal: UpdateJournal
+    logins: LoginFailures
+    certificates: PinnedCertificates
+    bmcs: Bmcs
+    releases: Releases
+    artefacts: Artefacts
+    public_url: str
+    """Where nodes and BMCs reach this service, without a slash at the end."""
+    awake_since: datetime
+    """When this process began to listen: silence before that was ours."""

@@ -1,0 +1,32 @@
+"""What a look at a BMC's task means. Pure. States and failures as DMTF's Task schema and open-nvfwupd list them."""
+
+from enum import StrEnum
+
+from provisioner.models.inventory import Task
+
+_FAILED = frozenset({"Cancelled", "Cancelling", "Exception", "Interrupted", "Killed", "Stopping", "Suspended"})
+
+
+class TaskVerdict(StrEnum):
+    """What to do after a look at a task."""
+
+    RUNNING = "running"
+    FAILED = "failed"
+    JUDGE_BY_VERSION = "judge_by_version"
+    """Done as far as the task says; only the running version decides."""
+
+
+def judge_task(task: Task | None) -> TaskVerdict:
+    """None: the BMC has forgotten the task, which happens after success as well as after failure."""
+    if task is None:
+        return TaskVerdict.JUDGE_BY_VERSION
+    if task.state in _FAILED:
+        return TaskVerdict.FAILED
+    if task.state == "Completed":
+        return TaskVerdict.FAILED if task.status == "Critical" else TaskVerdict.JUDGE_BY_VERSION
+    return TaskVerdict.RUNNING
+
+
+def ours(task: Task, targets: tuple[str, ...]) -> bool:
+    """The task was made for exactly these targets."""
+    return bool(task.targets) and frozenset(task.targets) == frozenset(targets)

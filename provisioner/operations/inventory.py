@@ -1,0 +1,27 @@
+"""secured -> inventoried: what is inside?"""
+
+from provisioner.capabilities.durable import Durable
+from provisioner.capabilities.world import World
+from provisioner.models.identifiers import RunKey
+from provisioner.models.lifecycle import State
+from provisioner.operations.outcome import Outcome
+from provisioner.operations.reach import bmc_of, tell
+
+
+async def inventory(durable: Durable, world: World, key: RunKey) -> Outcome:
+    """One sweep over the asyncio read path, kept as the node's inventory."""
+    summary = await durable.step("read_inventory", read_inventory, world, key)
+    return Outcome(State.INVENTORIED, summary)
+
+
+async def read_inventory(world: World, key: RunKey) -> str:
+    """Read and keep; a sentence about it."""
+    await tell(world, key, "reading processors, memory, ports and firmware versions")
+    async with bmc_of(world, key.node) as bmc:
+        seen = await bmc.inventory()
+    await world.documents.put_inventory(key.node, seen, world.clock.now())
+    models = sorted({gpu.model for gpu in seen.gpus})
+    return (
+        f"{seen.identity.manufacturer} {seen.identity.model}: {len(seen.gpus)} x {' + '.join(models) or 'GPU'}, "
+        f"{seen.memory_gib:g} GiB, {len(seen.firmware)} firmware components"
+    )

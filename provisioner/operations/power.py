@@ -1,0 +1,64 @@
+"""Power, read first, asked for once, read back."""
+
+from datetime import timedelta
+
+from provisioner.capabilities.bmcs import Bmc
+from provisioner.capabilities.world import World
+from provisioner.errors import AnswerLost, NotAchieved
+from provisioner.models.identifiers import RunKey
+from provisioner.models.inventory import Power
+from provisioner.operations.reach import bmc_of, tell, until
+
+_LOOK_EVERY = timedelta(seconds=5)
+_POWER_LIMIT = timedelta(minutes=5)
+_POST_LIMIT = timedelta(minutes=30)
+"""8-GPU servers with 2 TiB of memory train it for 10 to 15 minutes after a BIOS change."""
+_ON_THE_WAY = {Power.ON: Power.POWERING_ON, Power.OFF: Power.POWERING_OFF}
+
+
+async def power_off(world: World, key: RunKey) -> None:
+    """Off, whatever it takes."""
+    await tell(world, key, "switching the host off")
+    await _bring(world, key, Power.OFF, "ForceOff")
+
+
+async def power_on(world: World, key: RunKey) -> None:
+    """On; POST has begun, not ended."""
+    await tell(world, key, "switching the host on")
+    await _bring(world, key, Power.ON, "On")
+
+
+async def await_post(world: World, key: RunKey) -> None:
+    """Wait until the host has left POST. Raises `NotAchieved` after half an hour."""
+    await tell(world, key, "waiting for the host to finish its self-test")
+
+    async def done() -> bool:
+        async with bmc_of(world, key.node) as bmc:
+            return await bmc.post_done()
+
+    if not await until(world.clock, done, every=_LOOK_EVERY, limit=_POST_LIMIT):
+        node = await world.nodes.get(key.node)
+        raise NotAchieved(str(node.bmc), "the host has not finished its self-test after 30 minutes")
+
+
+async def _bring(world: World, key: RunKey, wanted: Power, reset_type: str) -> None:
+    async with bmc_of(world, key.node) as bmc:
+        seen = await bmc.power()
+        if seen is wanted:
+            return
+        if seen is not _ON_THE_WAY[wanted]:
+            await _ask_once(bmc, reset_type)
+
+    async def reached() -> bool:
+        async with bmc_of(world, key.node) as bmc:
+            return await bmc.power() is wanted
+
+    if not await until(world.clock, reached, every=_LOOK_EVERY, limit=_POWER_LIMIT):
+        raise NotAchieved(str(bmc.address), f"asked for {reset_type}, and the power state is still not {wanted}")
+
+
+async def _ask_once(bmc: Bmc, reset_type: str) -> None:
+    try:
+        await bmc.reset(reset_type)
+    except AnswerLost:
+        return  # it may have been acted on: the state is read back, the request is never repeated

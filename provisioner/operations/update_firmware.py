@@ -1,0 +1,201 @@
+"""updating_firmware -> configuring_bios: every component runs the version that the bundle names."""
+
+from contextlib import suppress
+from datetime import timedelta
+
+from profiles.models import Activation
+from provisioner.capabilities.bmcs import Bmc
+from provisioner.capabilities.durable import Durable
+from provisioner.capabilities.world import World
+from provisioner.errors import AnswerLost, NeedsPerson, NotAchieved, ResourceGone
+from provisioner.firmware.plan import FirmwarePlan, Update, plan_updates
+from provisioner.firmware.task import TaskVerdict, judge_task, ours
+from provisioner.models.identifiers import RunKey, TaskUri
+from provisioner.models.instruction import Instruction, Owner
+from provisioner.models.inventory import Task
+from provisioner.models.lifecycle import State
+from provisioner.models.package import Package
+from provisioner.operations.outcome import Outcome
+from provisioner.operations.power import await_post, power_off, power_on
+from provisioner.operations.reach import bmc_of, release_of, tell, until
+
+_LOOK_EVERY = timedelta(seconds=10)
+_TASK_LIMIT = timedelta(hours=2)
+_SETTLE_LIMIT = timedelta(minutes=10)
+"""Inventories show a new version up to minutes after the reset that activates it."""
+
+
+async def update_firmware(durable: Durable, world: World, key: RunKey) -> Outcome:
+    """Flash what differs, in the bundle's order, activate everything together, believe only the running versions."""
+    behind = await durable.step("plan_firmware", plan_firmware, world, key)
+    for component, activation in behind:
+        task = await durable.step(f"start_update:{component}", start_update, world, key, component)
+        await durable.step(f"await_update:{component}", await_update, world, key, component, task)
+        if activation == Activation.BMC_RESET:
+            await durable.step(f"reset_bmc:{component}", reset_bmc, world, key, component)
+    if any(activation in {Activation.HOST_RESET, Activation.POWER_CYCLE} for _, activation in behind):
+        await durable.step("power_off_to_activate", power_off, world, key)
+        await durable.step("power_on_to_activate", power_on, world, key)
+        await durable.step("await_post_to_activate", await_post, world, key)
+    summary = await durable.step("verify_firmware", verify_firmware, world, key)
+    return Outcome(State.CONFIGURING_BIOS, summary)
+
+
+async def plan_firmware(world: World, key: RunKey) -> list[list[str]]:
+    """[component class, activation] of what differs, in order. Raises `NeedsPerson` with every refusal at once."""
+    await tell(world, key, "comparing firmware with its bundle")
+    async with bmc_of(world, key.node) as bmc:
+        plan = await _plan(world, key, bmc)
+    missing = [update.file for update in plan.updates if world.artefacts.package(update.digest) is None]
+    if plan.refusals or missing:
+        raise await _cannot(world, key, plan, missing)
+    return [[update.component, str(update.activation)] for update in plan.updates]
+
+
+async def start_update(world: World, key: RunKey, component: str) -> str:
+    """Send it at most once, ever; the task's URI, or "" when nobody knows it and the version must tell.
+
+    The intent is written before anything is sent. A run that finds an intent does not send again: it looks for the
+    task that was made, and else lets activation and the running version decide.
+    """
+    async with bmc_of(world, key.node) as bmc:
+        update = (await _plan_by_class(world, key, bmc)).get(component)
+        if update is None:
+            return ""
+        where = (key.node, component, update.version)
+        known = await world.journal.task(*where)
+        if known is None and await world.journal.intended(*where) is None:
+            await tell(world, key, f"sending {component} {update.version}", 0)
+            await world.journal.intend(*where, world.clock.now())
+            known = await _send(bmc, _package(world, update), update.targets)
+        if known is None:
+            known = await _find_task(bmc, update.targets)
+        if known is not None:
+            await world.journal.started(*where, known)
+    return known or ""
+
+
+async def await_update(world: World, key: RunKey, component: str, task: str) -> None:
+    """Until the task has ended, or the new version runs, or a task that the BMC has forgotten must have ended.
+
+    Raises `NotAchieved` when the task says that it failed or goes on for more than two hours.
+    """
+
+    async def ended() -> bool:
+        async with bmc_of(world, key.node) as bmc:
+            seen = await _look(bmc, TaskUri(task)) if task else None
+            if seen is None:
+                return await _must_have_ended(world, key, bmc, component)
+            if judge_task(seen) is TaskVerdict.FAILED:
+                await _forget(world, key, bmc, component)
+                said = "; ".join(seen.messages) or seen.status
+                raise NotAchieved(str(bmc.address), f"{component}: the update ended as {seen.state}: {said}")
+            await tell(world, key, f"flashing {component}", seen.percent)
+            return judge_task(seen) is TaskVerdict.JUDGE_BY_VERSION
+
+    if not await until(world.clock, ended, every=_LOOK_EVERY, limit=_TASK_LIMIT):
+        node = await world.nodes.get(key.node)
+        raise NotAchieved(str(node.bmc), f"{component}: the update has not ended after two hours ({task})")
+
+
+async def reset_bmc(world: World, key: RunKey, component: str) -> None:
+    """Reset the BMC if the new version does not run yet (some reset themselves), and wait until it does."""
+    await tell(world, key, f"activating {component}")
+    async with bmc_of(world, key.node) as bmc:
+        if component not in await _plan_by_class(world, key, bmc):
+            return
+        with suppress(AnswerLost):  # the version that is read back tells
+            await bmc.reset_bmc()
+
+    async def runs() -> bool:
+        async with bmc_of(world, key.node) as bmc:
+            return component not in await _plan_by_class(world, key, bmc)
+
+    await until(world.clock, runs, every=_LOOK_EVERY, limit=_SETTLE_LIMIT)
+
+
+async def verify_firmware(world: World, key: RunKey) -> str:
+    """Every component runs its version; a sentence about it. Raises `NotAchieved` naming what does not."""
+    await tell(world, key, "checking the running versions")
+    behind: list[Update] = []
+
+    async def settled() -> bool:
+        async with bmc_of(world, key.node) as bmc:
+            behind[:] = (await _plan(world, key, bmc)).updates
+        return not behind
+
+    if not await until(world.clock, settled, every=_LOOK_EVERY, limit=_SETTLE_LIMIT):
+        for update in behind:
+            await world.journal.close(key.node, update.component, update.version)
+        node = await world.nodes.get(key.node)
+        left = "; ".join(f"{one.component} runs {one.running[0]}, not {one.version}" for one in behind)
+        raise NotAchieved(str(node.bmc), f"flashed and activated, yet {left}")
+    release = await release_of(world, key.node)
+    for wanted in release.firmware.components:
+        await world.journal.close(key.node, wanted.component, wanted.version)
+    return f"all {len(release.firmware.components)} component classes run bundle {release.firmware.name}"
+
+
+async def _plan(world: World, key: RunKey, bmc: Bmc) -> FirmwarePlan:
+    release = await release_of(world, key.node)
+    return plan_updates(release.firmware, await bmc.firmware())
+
+
+async def _plan_by_class(world: World, key: RunKey, bmc: Bmc) -> dict[str, Update]:
+    return {update.component: update for update in (await _plan(world, key, bmc)).updates}
+
+
+async def _send(bmc: Bmc, package: Package, targets: tuple[str, ...]) -> TaskUri | None:
+    try:
+        return await bmc.start_update(package, targets)
+    except AnswerLost:
+        return None  # the task list tells whether it arrived
+
+
+async def _find_task(bmc: Bmc, targets: tuple[str, ...]) -> TaskUri | None:
+    made = [task for task in await bmc.tasks() if ours(task, targets)]
+    return TaskUri(made[-1].uri) if made else None
+
+
+async def _look(bmc: Bmc, task: TaskUri) -> Task | None:
+    try:
+        return await bmc.task(task)
+    except ResourceGone:
+        return None
+
+
+async def _must_have_ended(world: World, key: RunKey, bmc: Bmc, component: str) -> bool:
+    """Without a task to look at: the version runs, or twice the expected time has passed since it was sent."""
+    update = (await _plan_by_class(world, key, bmc)).get(component)
+    if update is None:
+        return True
+    sent = await world.journal.intended(key.node, component, update.version)
+    waited = (world.clock.now() - sent).total_seconds() if sent else 0.0
+    return waited >= world.clock.wall(2 * update.expected)
+
+
+async def _forget(world: World, key: RunKey, bmc: Bmc, component: str) -> None:
+    update = (await _plan_by_class(world, key, bmc)).get(component)
+    if update is not None:
+        await world.journal.close(key.node, component, update.version)
+
+
+def _package(world: World, update: Update) -> Package:
+    package = world.artefacts.package(update.digest)
+    assert package is not None, "plan_firmware has refused a bundle with missing files"  # noqa: S101
+    return package
+
+
+async def _cannot(world: World, key: RunKey, plan: FirmwarePlan, missing: list[str]) -> NeedsPerson:
+    release = await release_of(world, key.node)
+    reasons = [*plan.refusals, *(f"package {file} is not in the artefact store" for file in missing)]
+    return NeedsPerson(
+        "; ".join(reasons),
+        Instruction(
+            owner=Owner.IMAGE_OWNER,
+            where=f"firmware bundle {release.firmware.name}",
+            what="put the missing packages into the folder that site.yaml names as firmware_dir, or correct the "
+            f"bundle, restart the service, then: firstlight node release {key.node}",
+            done_when="every component of the bundle fits this server and has its package",
+        ),
+    )

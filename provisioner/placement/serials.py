@@ -1,0 +1,55 @@
+"""Is a serial number one? Boards leave the factory with placeholders in place of it. Pure."""
+
+import re
+
+_PLACEHOLDERS = frozenset(
+    {
+        "",
+        "na",
+        "none",
+        "null",
+        "unknown",
+        "default",
+        "empty",
+        "tobefilledbyoem",
+        "notspecified",
+        "notapplicable",
+        "notavailable",
+        "systemserialnumber",
+        "serialnumber",
+        "chassisserialnumber",
+        "defaultstring",
+        "oem",
+        "invalid",
+        "undefined",
+        "test",
+    }
+)
+"""As found in SMBIOS tables in the field, without case, blanks and punctuation."""
+
+_UUID_PLACEHOLDERS = frozenset(
+    {"0" * 32, "f" * 32, "03000200040005000006000700080009", "12345678123456781234567812345678"}
+)
+
+
+def is_placeholder(serial: str) -> bool:
+    """Too short, a known filler, one character repeated, or a run such as 0123456789."""
+    text = re.sub(r"[^0-9a-z]", "", serial.casefold())
+    return text in _PLACEHOLDERS or len(text) < 4 or len(set(text)) == 1 or _is_run(text)
+
+
+def is_placeholder_uuid(uuid: str) -> bool:
+    """All zeros, all ones, or one of the constants that boards are shipped with."""
+    text = re.sub(r"[^0-9a-f]", "", uuid.casefold())
+    return len(text) != 32 or text in _UUID_PLACEHOLDERS or len(set(text)) == 1
+
+
+def same(one: str, other: str) -> bool:
+    """Equal as labels are read: case and outer space do not count."""
+    return one.strip().casefold() == other.strip().casefold()
+
+
+def _is_run(text: str) -> bool:
+    up = "0123456789abcdefghijklmnopqrstuvwxyz"
+    digits = "01234567890123456789"
+    return text in up or text in digits or text in digits[1:] or text in digits[::-1] or text in up[::-1]
