@@ -1,0 +1,75 @@
+"""Building the agent image: the same bytes whenever and wherever."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from images import build
+from images.build import agent_files, build_image, zip_archive
+from images.digest import digest_of
+from images.store import ArtefactStore
+
+SOURCE = Path(build.__file__).parent
+
+
+def test_builds_at_other_times_in_other_folders_are_one_image(tmp_path: Path) -> None:
+    copy = tmp_path / "elsewhere" / "images"
+    shutil.copytree(SOURCE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    for path in copy.rglob("*.py"):
+        os.utime(path, (1_000_000_000, 1_000_000_000))
+        path.chmod(0o600)
+    assert zip_archive(agent_files(copy)) == zip_archive(agent_files())
+
+
+def test_an_image_is_its_manifest(tmp_path: Path) -> None:
+    store = ArtefactStore(tmp_path)
+    image = build_image("agent", "x86_64", store)
+    stored = store.verify(image.digest).read_bytes()
+    root = image.artefact("root")
+    assert digest_of(stored) == image.digest
+    assert json.loads(stored) == {
+        "schema": "firstlight.image/1",
+        "name": "agent",
+        "arch": "x86_64",
+        "artefacts": [{"role": "root", "digest": root.digest, "size_bytes": root.size_bytes}],
+    }
+    assert store.verify(root.digest).stat().st_size == root.size_bytes
+
+
+def test_building_again_changes_nothing(tmp_path: Path) -> None:
+    store = ArtefactStore(tmp_path)
+    assert build_image("agent", "x86_64", store) == build_image("agent", "x86_64", store)
+    assert len([path for path in tmp_path.rglob("*") if path.is_file()]) == 2
+
+
+def test_another_name_or_architecture_is_another_image(tmp_path: Path) -> None:
+    store = ArtefactStore(tmp_path)
+    digests = {build_image(n, a, store).digest for n, a in [("a", "x86_64"), ("b", "x86_64"), ("a", "arm64")]}
+    assert len(digests) == 3
+
+
+def test_the_archive_holds_sources_only() -> None:
+    assert all(name.endswith(".py") for name in agent_files())
+
+
+def test_the_agent_needs_nothing_but_the_standard_library(tmp_path: Path) -> None:
+    """Isolated, without site-packages and outside the repository, every module of the archive imports."""
+    archive = tmp_path / "root.pyz"
+    archive.write_bytes(zip_archive(agent_files()))
+    modules = [n.removesuffix(".py").replace("/", ".") for n in agent_files() if "__" not in n]
+    script = f"import sys; sys.path.insert(0, {str(archive)!r}); import {', '.join(modules)}"
+    ran = subprocess.run([sys.executable, "-I", "-S", "-c", script], cwd=tmp_path, capture_output=True, text=True)
+    assert (ran.returncode, ran.stderr) == (0, "")
+
+
+def test_the_agent_starts_without_heavy_imports(tmp_path: Path) -> None:
+    archive = tmp_path / "root.pyz"
+    archive.write_bytes(zip_archive(agent_files()))
+    command = [sys.executable, "-I", "-S", "-X", "importtime", str(archive)]
+    ran = subprocess.run([*command, "firstlight.server=http://x"], capture_output=True, text=True)
+    assert ran.returncode == 2
+    imported = {line.split("|")[-1].strip() for line in ran.stderr.splitlines() if line.startswith("import time")}
+    assert not imported & {"asyncio", "multiprocessing", "logging", "dataclasses", "inspect", "argparse", "ctypes"}
