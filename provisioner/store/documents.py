@@ -1,0 +1,102 @@
+"""The last inventory and the progress of each node, and the releases."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from functools import partial
+
+from pydantic import TypeAdapter
+from sqlalchemy import Column, Double, Named, Table, Text, TypedColumns, select
+
+from profiles.release import Release
+from provisioner.errors import NotFound
+from provisioner.models.identifiers import NodeName, ReleaseDigest
+from provisioner.models.inventory import Inventory
+from provisioner.models.operation import Progress
+from provisioner.store.columns import UtcDateTime, node_column
+from provisioner.store.database import Database
+from provisioner.store.inserts import insert_if_new, upsert
+from provisioner.store.metadata import METADATA
+
+_INVENTORY: TypeAdapter[Inventory] = TypeAdapter(Inventory)
+
+
+class InventoryColumns(TypedColumns):
+    """The last sweep of each node, as JSON."""
+
+    node: Named[str] = node_column(primary_key=True)
+    at: Named[datetime] = Column(UtcDateTime)
+    document: Named[str] = Column(Text)
+
+
+class ProgressColumns(TypedColumns):
+    """What each node was doing last."""
+
+    node: Named[str] = node_column(primary_key=True)
+    operation: Named[str] = Column(Text)
+    doing: Named[str] = Column(Text)
+    percent: Named[float | None] = Column(Double)
+    since: Named[datetime] = Column(UtcDateTime)
+
+
+class ReleaseColumns(TypedColumns):
+    """Releases by content, as JSON."""
+
+    digest: Named[str] = Column(Text, primary_key=True)
+    document: Named[str] = Column(Text)
+
+
+INVENTORIES = Table("inventories", METADATA, InventoryColumns)
+PROGRESS = Table("progress", METADATA, ProgressColumns)
+RELEASES = Table("releases", METADATA, ReleaseColumns)
+
+
+class SqlDocuments:
+    """`Documents` in SQL."""
+
+    def __init__(self, database: Database) -> None:
+        """Reads and writes `database`."""
+        self._database = database
+
+    async def put_inventory(self, node: NodeName, inventory: Inventory, at: datetime) -> None:
+        """Replace the node's inventory. Raises `NotFound`."""
+        values = {"node": node, "at": at, "document": _INVENTORY.dump_json(inventory).decode()}
+        await self._database.write(partial(upsert, table=INVENTORIES, values=values))
+
+    async def inventory(self, node: NodeName) -> Inventory:
+        """The last one. Raises `NotFound` before the first sweep."""
+        query = select(INVENTORIES.c.document).where(INVENTORIES.c.node == node)
+        document = await self._database.read(lambda connection: connection.scalar(query))
+        if document is None:
+            raise NotFound(f"{node} has no inventory yet")
+        return _INVENTORY.validate_json(document)
+
+    async def put_progress(self, progress: Progress) -> None:
+        """Say what the node is doing. Raises `NotFound`."""
+        values = {
+            "node": progress.node,
+            "operation": progress.operation,
+            "doing": progress.doing,
+            "percent": progress.percent,
+            "since": progress.since,
+        }
+        await self._database.write(partial(upsert, table=PROGRESS, values=values))
+
+    async def progress(self) -> Sequence[Progress]:
+        """What every node was doing last, by name."""
+        columns = PROGRESS.c
+        query = select(columns.node, columns.operation, columns.doing, columns.percent, columns.since)
+        rows = await self._database.read(lambda connection: connection.execute(query.order_by(columns.node)).all())
+        return [Progress(NodeName(row[0]), *row[1:]) for row in rows]
+
+    async def put_release(self, release: Release) -> None:
+        """Keep a release under its digest; the first one with a digest stays."""
+        values = {"digest": release.digest, "document": release.model_dump_json()}
+        await self._database.write(partial(insert_if_new, table=RELEASES, values=values))
+
+    async def release(self, digest: ReleaseDigest) -> Release:
+        """Raises `NotFound`."""
+        query = select(RELEASES.c.document).where(RELEASES.c.digest == digest)
+        document = await self._database.read(lambda connection: connection.scalar(query))
+        if document is None:
+            raise NotFound(f"no release has the digest {digest}")
+        return Release.model_validate_json(document)

@@ -1,0 +1,78 @@
+"""The whole store."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlalchemy.exc import DBAPIError
+
+from provisioner.capabilities.cipher import Cipher
+from provisioner.errors import BadInput
+from provisioner.store.bmc_records import SqlLoginFailures, SqlPinnedCertificates, SqlWriteLeases
+from provisioner.store.boots import SqlBoots
+from provisioner.store.burn_ins import SqlBurnIns
+from provisioner.store.cipher_check import check_cipher
+from provisioner.store.database import Database, no_one
+from provisioner.store.documents import SqlDocuments
+from provisioner.store.events import SqlEvents
+from provisioner.store.migrate import migrate
+from provisioner.store.nodes import SqlNodes
+from provisioner.store.tokens import SqlTokens
+from provisioner.store.update_journal import SqlUpdateJournal
+from provisioner.store.urls import database_url
+from provisioner.store.vault import SqlVault
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Everything that we remember, one object per concern."""
+
+    database: Database
+    nodes: SqlNodes
+    events: SqlEvents
+    documents: SqlDocuments
+    vault: SqlVault
+    boots: SqlBoots
+    burn_ins: SqlBurnIns
+    journal: SqlUpdateJournal
+    logins: SqlLoginFailures
+    certificates: SqlPinnedCertificates
+    leases: SqlWriteLeases
+    tokens: SqlTokens
+
+    def close(self) -> None:
+        """Finish what is queued and close every connection."""
+        self.database.close()
+
+
+def open_store(url: str, cipher: Cipher, on_change: Callable[[], None] = no_one) -> Store:
+    """Connect, migrate, and check that the key file belongs to the database; blocks.
+
+    `on_change` is called after a commit that changed nodes or events, in the thread of the event loop that asked for
+    it: with several loops it must be safe to call from each. Raises `BadInput`.
+    """
+    address = database_url(url)
+    database = Database(address, on_change)
+    try:
+        migrate(database.writer)
+        with database.writer.begin() as connection:
+            check_cipher(connection, cipher)
+    except DBAPIError as error:
+        database.close()
+        raise BadInput(f"{address.render_as_string()}: cannot use the database: {error.orig}") from error
+    except BadInput:
+        database.close()
+        raise
+    return Store(
+        database=database,
+        nodes=SqlNodes(database),
+        events=SqlEvents(database),
+        documents=SqlDocuments(database),
+        vault=SqlVault(database, cipher),
+        boots=SqlBoots(database, cipher),
+        burn_ins=SqlBurnIns(database),
+        journal=SqlUpdateJournal(database),
+        logins=SqlLoginFailures(database),
+        certificates=SqlPinnedCertificates(database),
+        leases=SqlWriteLeases(database),
+        tokens=SqlTokens(database),
+    )

@@ -1,0 +1,39 @@
+"""Every table, in the order in which they may be made."""
+
+from sqlalchemy import MetaData
+
+from provisioner.store.bmc_records import CERTIFICATES, LEASES, LOGIN_FAILURES
+from provisioner.store.boots import BOOT_TICKETS
+from provisioner.store.burn_ins import HEARTBEATS, RESULTS, RUNS
+from provisioner.store.cipher_check import CIPHER_CHECK
+from provisioner.store.documents import INVENTORIES, PROGRESS, RELEASES
+from provisioner.store.events import EVENTS
+from provisioner.store.metadata import METADATA
+from provisioner.store.node_table import NODES
+from provisioner.store.tokens import TOKENS
+from provisioner.store.update_journal import UPDATES
+from provisioner.store.vault import VAULT
+
+TABLES = (
+    NODES,
+    EVENTS,
+    INVENTORIES,
+    PROGRESS,
+    RELEASES,
+    VAULT,
+    BOOT_TICKETS,
+    RUNS,
+    RESULTS,
+    HEARTBEATS,
+    UPDATES,
+    LOGIN_FAILURES,
+    CERTIFICATES,
+    LEASES,
+    TOKENS,
+    CIPHER_CHECK,
+)
+
+
+def schema() -> MetaData:
+    """The metadata with all of `TABLES` in it."""
+    return METADATA
