@@ -1,6 +1,6 @@
 """What we remember: nodes, events, secrets, boots, burn-in. One Protocol per concern, each with its own table."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -29,7 +29,11 @@ class Nodes(Protocol):
         ...
 
     async def active(self) -> Sequence[Node]:
-        """The nodes that may need something: not at rest."""
+        """The nodes that may need something: not ready, in production, in maintenance or gone; held ones are here."""
+        ...
+
+    async def counts(self) -> Mapping[State, int]:
+        """How many nodes are in each state; every state is there."""
         ...
 
     async def expect(self, nodes: Sequence[ExpectedNode], at: datetime) -> int:
@@ -37,25 +41,37 @@ class Nodes(Protocol):
         ...
 
     async def advance(self, seen: Node, to: State, reason: str, at: datetime) -> bool:
-        """Move from the state that `seen` was in; False when somebody moved it first. A new state starts at attempt 1
-        of a new generation only by `desire`; failures go back to 0.
+        """Move from the state that `seen` was in, out of a hold too; False when somebody moved it first.
+
+        Failures go back to 0. The attempt never falls within a generation and grows when `to` was visited in it
+        already: no (state, generation, attempt) comes twice once it was left, and so no operation id does.
         """
         ...
 
     async def hold(self, seen: Node, hold: Hold) -> bool:
-        """Hold it where it is; False when it has moved since it was seen."""
+        """Hold it where it is, or change why it is held; False when it has moved since it was seen."""
         ...
 
     async def let_go(self, seen: Node, reason: str, at: datetime) -> bool:
-        """End the hold: back to the state it was held from, with a new attempt."""
+        """End the hold: back to the state it was held from, with a new attempt; False when it is not held so."""
         ...
 
     async def failed(self, seen: Node, reason: str, at: datetime, retry_at: datetime) -> bool:
         """One try failed: a new attempt, not before `retry_at`."""
         ...
 
+    async def desire(self, name: NodeName, release: ReleaseDigest, reason: str, at: datetime) -> int:
+        """Want a release: the new generation, at attempt 1, back in `inventoried` if the node was past it.
+
+        A hold stays and ends there. Raises `NotFound`, and `Conflict` for a node that is on its way out.
+        """
+        ...
+
     async def identify(self, name: NodeName, identity: Identity) -> Sequence[NodeName]:
-        """Record who it is; the other nodes that say the same serial or UUID (in one transaction)."""
+        """Record who it is; the other nodes that say the same serial or UUID (in one transaction).
+
+        Case and spaces around do not matter, and an empty string is nobody's.
+        """
         ...
 
     async def assign(self, name: NodeName, hardware_class: str, release: ReleaseDigest) -> None:
