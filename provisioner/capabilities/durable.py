@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import ParamSpec, Protocol, TypeAlias, TypeVar
 
 P = ParamSpec("P")
-Recorded: TypeAlias = None | bool | int | float | str | Sequence["Recorded"]
+Recorded: TypeAlias = bool | int | float | str | Sequence["Recorded"] | None
 """What a step may return: plain JSON, so that any later version of the service can read it."""
 
 R = TypeVar("R", bound=Recorded)
