@@ -1,6 +1,6 @@
 """The self-signed certificate of each BMC, made once and kept with its state."""
 
-import datetime
+import datetime as dt
 import ipaddress
 import ssl
 from pathlib import Path
@@ -10,8 +10,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-_MADE = datetime.datetime(2024, 1, 1, tzinfo=datetime.UTC)
-_VALID = datetime.timedelta(days=3650)
+_MADE = dt.datetime(2024, 1, 1, tzinfo=dt.UTC)
+_VALID = dt.timedelta(days=3650)
 
 
 def tls_context(directory: Path, name: str, address: str) -> ssl.SSLContext:

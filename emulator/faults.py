@@ -99,14 +99,14 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "agent-killed",
-        "the process on the node dies `seconds` emulated seconds after its start",
+        "the process on the node is killed `seconds` seconds of the wall clock after its start",
         "Linux OOM killer",
-        {"times": 1, "seconds": 5.0},
+        {"times": 1, "seconds": 2.0},
     ),
     Fault("wrong-artefact", "bytes of the root are changed on their way to the node", "RFC 1071 checksums miss swaps"),
     Fault(
         "boot-server-unreachable",
-        "boot requests get no answer for `seconds` emulated seconds after power on (0: for ever)",
+        "boot requests get no answer for `seconds` seconds of the wall clock after POST (0: for ever)",
         "theforeman/smart-proxy#930",
         {"seconds": 0.0},
     ),

@@ -48,7 +48,7 @@ class Listener:
         self._contexts: dict[str, ssl.SSLContext] = {}
         self._handshakes: set[asyncio.Task[None]] = set()
         self._config = Config(
-            service,  # type: ignore[arg-type]  # our scope is a plain dictionary
+            service,
             log_config=None,
             access_log=False,
             lifespan="off",

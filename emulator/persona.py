@@ -188,6 +188,7 @@ class Tasks(_Part):
     """Where a task is found. `body` says what a 202 answer carries."""
 
     id: str = "{number}"
+    digits: int = 1
     monitor: str = "/redfish/v1/TaskService/TaskMonitors/{id}"
     body: Literal["task", "message", "empty"] = "task"
 

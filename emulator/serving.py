@@ -4,6 +4,7 @@ import asyncio
 import signal
 import socket
 
+import aiohttp
 import uvicorn
 
 from emulator.admin import admin_application
@@ -18,34 +19,47 @@ from emulator.redfish.routes import ROUTES
 from emulator.redfish.service import RedfishService
 from emulator.redfish.sushy_emulator import SushyEmulator
 
+_FETCHES_AT_ONCE = 128
+
 
 async def serve(fleet: FleetConfig) -> None:
     """Be all BMCs of `fleet` until SIGTERM or SIGINT. Raises ConfigError before anything has started."""
     with open_socket(fleet.port) as listening, _open_admin(fleet.admin_port) as admin_socket:
-        machines = _build(fleet)
-        by_address = {machine.board.entry.address: machine for machine in machines}
-        service = RedfishService(by_address, Router(ROUTES), SushyEmulator(by_address).answer)
-        listener = Listener(listening, by_address, service)
-        ended = asyncio.Event()
-        for number in (signal.SIGTERM, signal.SIGINT):
-            asyncio.get_running_loop().add_signal_handler(number, ended.set)
-        admin = await _start_admin(machines, admin_socket)
-        for machine in machines:
-            machine.start()
-        listener.start()
-        where = f"port {fleet.port}, admin http://127.0.0.1:{fleet.admin_port}"
-        print(f"emulator ready: {len(machines)} BMCs on {where}", flush=True)  # noqa: T201  (its contract)
-        await ended.wait()
-        listener.close()
-        admin.close()
-        await asyncio.gather(*(machine.stop() for machine in machines))
+        connector = aiohttp.TCPConnector(limit=_FETCHES_AT_ONCE)
+        async with aiohttp.ClientSession(connector=connector) as client:
+            machines = _build(fleet, client)
+            await _live(machines, fleet, listening, admin_socket)
 
 
-def _build(fleet: FleetConfig) -> list[Machine]:
+async def _live(
+    machines: list[Machine],
+    fleet: FleetConfig,
+    listening: socket.socket,
+    admin_socket: socket.socket,
+) -> None:
+    by_address = {machine.board.entry.address: machine for machine in machines}
+    service = RedfishService(by_address, Router(ROUTES), SushyEmulator(by_address).answer)
+    listener = Listener(listening, by_address, service)
+    ended = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, ended.set)
+    admin = await _start_admin(machines, admin_socket)
+    for machine in machines:
+        machine.start()
+    listener.start()
+    where = f"port {fleet.port}, admin http://127.0.0.1:{fleet.admin_port}"
+    print(f"emulator ready: {len(machines)} BMCs on {where}", flush=True)  # noqa: T201  (its contract)
+    await ended.wait()
+    listener.close()
+    admin.close()
+    await asyncio.gather(*(machine.stop() for machine in machines))
+
+
+def _build(fleet: FleetConfig, client: aiohttp.ClientSession) -> list[Machine]:
     clock = Clock(fleet.speed)
     try:
         fleet.state_dir.mkdir(parents=True, exist_ok=True)
-        return [Machine(open_board(entry, clock, fleet.state_dir), fleet.boot_service) for entry in fleet.bmcs]
+        return [Machine(open_board(entry, clock, fleet.state_dir), fleet.boot_service, client) for entry in fleet.bmcs]
     except (OSError, ValueError, TypeError) as error:
         raise ConfigError(f"{fleet.state_dir}: the state cannot be read: {error}") from error
 
@@ -67,4 +81,4 @@ async def _start_admin(machines: list[Machine], listening: socket.socket) -> asy
     config.load()
     state = uvicorn.server.ServerState()
     loop = asyncio.get_running_loop()
-    return await loop.create_server(lambda: config.http_protocol_class(config, state, {}), sock=listening)  # type: ignore[call-arg, union-attr]
+    return await loop.create_server(lambda: config.http_protocol_class(config, state, {}), sock=listening)  # type: ignore[call-arg]  # a protocol class or the name of one

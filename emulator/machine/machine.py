@@ -5,11 +5,17 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+import aiohttp
+
 from emulator.faults import Arguments
 from emulator.machine.accounts import AccountLock
+from emulator.machine.bios_settings import BiosSettings
 from emulator.machine.board import Board
+from emulator.machine.firmware import Firmware
 from emulator.machine.host import Host
+from emulator.machine.network_boot import NetworkBoot
 from emulator.machine.sessions import Sessions
+from emulator.machine.tasks import Tasks
 
 _ANSWER_SECONDS = 0.05
 _REQUEST_KINDS = 5000  # distinct requests that are counted; paths beyond are counted as "other"
@@ -18,13 +24,17 @@ _REQUEST_KINDS = 5000  # distinct requests that are counted; paths beyond are co
 class Machine:
     """A server and its BMC, as they are; redfish/ shows them to clients."""
 
-    def __init__(self, board: Board, boot_service: str) -> None:
-        """Everything is as the board remembers it; nothing runs before `start`."""
-        self._boot_service = boot_service
+    def __init__(self, board: Board, boot_service: str, client: aiohttp.ClientSession) -> None:
+        """Everything is as the board remembers it; nothing runs before `start`. `client` fetches for all machines."""
         self.board = board
+        self.client = client
         self.account = AccountLock(board)
         self.sessions = Sessions(board)
-        self.host = Host(board, _NothingToBoot(), lambda _cold: None)
+        self.tasks = Tasks(board)
+        self.bios = BiosSettings(board)
+        self.firmware = Firmware(board, self.tasks, self.reset_bmc_soon)
+        self.boot = NetworkBoot(board, self.bios, boot_service, client)
+        self.host = Host(board, self.boot, self._host_starts)
         self.requests: Counter[str] = Counter()
         self.has_power = True
         self._bmc_down: asyncio.TimerHandle | None = None
@@ -46,6 +56,7 @@ class Machine:
     def reset_bmc(self) -> None:
         """Restart the BMC: sessions, tasks and connections are lost, it answers again after a while."""
         self._forget()
+        self.firmware.activate("bmc_reset")
         self.board.state.bmc_resets += 1
         self.board.save()
         outage = self.board.clock.wall_seconds(self.board.persona.durations.bmc_reset)
@@ -70,6 +81,7 @@ class Machine:
 
     def kill_agent(self) -> None:
         """Kill the process that runs on the host, if there is one."""
+        self.boot.agent.kill()
 
     def set_fault(self, name: str, arguments: Arguments) -> None:
         """Make a fault happen from now on. Raises ValueError for an unknown one."""
@@ -84,6 +96,7 @@ class Machine:
     def truth(self) -> dict[str, Any]:
         """The physical truth, whatever the BMC tells its clients."""
         state = self.board.state
+        inventory = self.firmware.inventory()
         return {
             "name": self.board.entry.name,
             "persona": self.board.persona.name,
@@ -91,6 +104,16 @@ class Machine:
             "phase": self.host.phase,
             "bmc_answers": self.bmc_answers,
             "credentials": {"username": state.username, "password": self.account.password},
+            "firmware": {
+                name: {"active": self.board.version(slot.key), "staged": self.firmware.staged(slot.key)}
+                for name, slot in inventory.items()
+            },
+            "flashes": {name: state.flashes[slot.key] for name, slot in inventory.items() if slot.key in state.flashes},
+            "bios": self.bios.current,
+            "bios_pending": self.bios.pending,
+            "booted_image": self.boot.booted_image,
+            "agent_pid": self.boot.agent.pid,
+            "boot_error": self.boot.last_error,
             "boots": state.boots,
             "boot_failures": state.boot_failures,
             "resets": state.resets,
@@ -105,13 +128,15 @@ class Machine:
     def _forget(self) -> None:
         self.sessions.clear()
         self.account.unlock()
+        self.firmware.abort()
+        self.tasks.clear()
         self.disconnect()
+
+    def _host_starts(self, cold: bool) -> None:  # noqa: FBT001  (called by Host alone)
+        if cold:
+            self.firmware.activate("power_cycle")
+        self.firmware.activate("host_reset")
+        self.bios.apply()
 
     def _bmc_up(self) -> None:
         self._bmc_down = None
-
-
-class _NothingToBoot:
-    async def run(self, enter: Any) -> None:
-        enter("no-bootable-device", "SystemHardwareInitializationComplete")
-        await asyncio.Event().wait()

@@ -1,6 +1,18 @@
 """All routes, one place."""
 
-from emulator.redfish import account_service, managers, service_root, session_service, systems
+from emulator.redfish import (
+    account_service,
+    bios,
+    managers,
+    memory,
+    processors,
+    service_root,
+    session_service,
+    storage,
+    systems,
+    task_service,
+    update_service,
+)
 from emulator.redfish.router import Route
 
 ROUTES: tuple[Route, ...] = (
@@ -8,5 +20,11 @@ ROUTES: tuple[Route, ...] = (
     *session_service.ROUTES,
     *account_service.ROUTES,
     *systems.ROUTES,
+    *bios.ROUTES,
+    *processors.ROUTES,
+    *memory.ROUTES,
+    *storage.ROUTES,
+    *update_service.ROUTES,
+    *task_service.ROUTES,
     *managers.ROUTES,
 )
