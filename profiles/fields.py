@@ -12,7 +12,8 @@ from profiles.problems import refuse
 _UNITS_SECONDS = {"ms": 0.001, "s": 1, "m": 60, "h": 3600, "d": 86400}
 _DURATION = r"(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+"
 _DURATION_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)", re.ASCII)
-_DURATION_LIMIT = timedelta(days=365)
+_SHORTEST = timedelta(milliseconds=1)
+_LONGEST = timedelta(days=365)
 
 
 class Profile(BaseModel):
@@ -22,16 +23,22 @@ class Profile(BaseModel):
 
 
 def parse_duration(value: Any) -> timedelta:
-    """Return the time of `90s`, `15m` or `1h30m`; more than zero and at most a year."""
+    """Return the time of `90s`, `15m` or `1h30m`; to the millisecond, at most a year."""
     if isinstance(value, timedelta):
         return value
     if not isinstance(value, str) or not re.fullmatch(_DURATION, value, re.ASCII):
         raise refuse("is not a duration", "write a number and a unit: 90s, 15m, 2h")
     parts = _DURATION_PART.findall(value)
     seconds = sum(float(number) * _UNITS_SECONDS[unit] for number, unit in parts)
-    if not 0 < seconds <= _DURATION_LIMIT.total_seconds():
+    if not _SHORTEST.total_seconds() <= seconds <= _LONGEST.total_seconds():
         raise refuse("is not between 1ms and 365d", "write a number and a unit: 90s, 15m, 2h")
-    return timedelta(seconds=seconds)
+    return timedelta(milliseconds=round(seconds * 1000))
+
+
+def spell_duration(duration: timedelta) -> str:
+    """Return text that parse_duration reads as the same time."""
+    milliseconds = duration // _SHORTEST
+    return f"{milliseconds}ms" if milliseconds % 1000 else f"{milliseconds // 1000}s"
 
 
 def _number(value: Any) -> int | float:
@@ -68,7 +75,9 @@ def _pattern_with_one_group(value: Any) -> Any:
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", max_length=63)]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=2000, strip_whitespace=True)]
 Glob = Annotated[str, StringConstraints(min_length=1, max_length=200)]
-FileName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*$", max_length=200)]
+RelativeFile = Annotated[
+    str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*(/[A-Za-z0-9][A-Za-z0-9._+-]*)*$", max_length=200)
+]
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 ExtractPattern = Annotated[str, BeforeValidator(_pattern_with_one_group), WithJsonSchema({"type": "string"})]
 Whole = Annotated[int, BeforeValidator(_whole)]
@@ -81,6 +90,6 @@ AttributeValue = Annotated[
 Duration = Annotated[
     timedelta,
     BeforeValidator(parse_duration),
-    PlainSerializer(lambda value: f"{value.total_seconds():g}s", return_type=str),
+    PlainSerializer(spell_duration, return_type=str),
     WithJsonSchema({"type": "string", "pattern": f"^{_DURATION}$", "examples": ["90s", "15m", "2h"]}),
 ]

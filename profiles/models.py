@@ -10,11 +10,11 @@ from profiles.fields import (
     AttributeValue,
     Duration,
     ExtractPattern,
-    FileName,
     Glob,
     Name,
     Number,
     Profile,
+    RelativeFile,
     Sha256,
     Text,
     Whole,
@@ -100,9 +100,9 @@ class BiosProfile(Profile):
 
 
 class Artefact(Profile):
-    """A file by its content."""
+    """A file by its content; `file` is its path below the folder of firmware files."""
 
-    file: FileName
+    file: RelativeFile
     sha256: Sha256
     size_bytes: Annotated[Whole, Field(ge=1)]
 

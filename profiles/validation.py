@@ -9,7 +9,7 @@ from pydantic_core import ErrorDetails
 
 from profiles.findings import Finding, ProfileError, did_you_mean
 from profiles.problems import PROBLEMS, Problem
-from profiles.yaml_source import FieldPath, Located
+from profiles.yaml_source import FieldPath, Located, without_secret
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -58,8 +58,9 @@ def _finding(model: type[BaseModel], located: Located, detail: ErrorDetails) -> 
         return located.finding(field, "is missing", "add it")
     field = _written(located, detail["loc"])
     if kind == "string_type" and field in located.raw and wrong is not None:
-        message = f"{located.raw[field]} is read by YAML as {_spoken(wrong)}, not as text"
-        return located.finding(field, message, f'quote it: "{located.raw[field]}"')
+        shown = without_secret(field, located.raw[field])
+        message = f"{shown} is read by YAML as {_spoken(wrong)}, not as text"
+        return located.finding(field, message, f'quote it: "{shown}"')
     if kind in {"enum", "literal_error"}:
         allowed = re.findall(r"'([^']+)'", str(detail["ctx"].get("expected", "")))
         return located.finding(

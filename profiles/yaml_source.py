@@ -19,6 +19,7 @@ FieldPath = tuple[str | int, ...]
 SIZE_LIMIT_BYTES = 16 * 2**20
 DEPTH_LIMIT = 32
 FINDINGS_LIMIT = 20
+NUMBER_LIMIT_CHARACTERS = 100
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _STANDARD = "tag:yaml.org,2002:"
@@ -87,6 +88,12 @@ def dotted(field: FieldPath) -> str:
         else:
             text += f".{part}" if text else part
     return text
+
+
+def without_secret(field: FieldPath, text: str) -> str:
+    """Return the text, or `***` where the name of the field says that it is a credential."""
+    name = dotted(field[-1:]).lower()
+    return "***" if any(word in name for word in ("password", "secret", "token")) else text
 
 
 def _read_text(path: Path) -> str:
@@ -188,15 +195,18 @@ class _Reading:
         if kind in {"str", "value"}:
             return str(node.value)
         self.raw[field] = node.value
+        shown = without_secret(field, node.value)
         if kind == "timestamp":
-            return self._refuse(node, field, f"{node.value} is read as a date", f'quote it: "{node.value}"')
+            return self._refuse(node, field, f"{shown} is read as a date", f'quote it: "{shown}"')
         if kind not in {"null", "bool", "int", "float"}:
-            return self._refuse(node, field, f"{node.tag} {node.value!r} is not supported", "write plain text")
+            return self._refuse(node, field, f"{node.tag} {shown!r} is not supported", "write plain text")
         try:
+            if len(node.value) > NUMBER_LIMIT_CHARACTERS:  # 1:1:1:... takes quadratic time
+                raise ValueError
             construct = getattr(self._constructor, f"construct_yaml_{kind}")
             return construct(node)
         except (ValueError, KeyError, IndexError, OverflowError):
-            return self._refuse(node, field, f"{node.value[:40]!r} is not a valid {kind}", "quote it if it is text")
+            return self._refuse(node, field, f"{shown[:40]!r} is not a valid {kind}", "quote it if it is text")
 
     def _refuse(self, node: yaml.Node, field: FieldPath, message: str, hint: str) -> None:
         position = _position(node)

@@ -51,7 +51,8 @@ MISTAKES = [
     ),
     (
         edited("firmware/box-1.yaml", "bmc.bin", "../bmc.bin"),
-        "firmware/box-1.yaml:8: components[0].artefact.file: '../bmc.bin' does not match ^[A-Za-z0-9][A-Za-z0-9._+-]*$",
+        "firmware/box-1.yaml:8: components[0].artefact.file: '../bmc.bin' does not match "
+        "^[A-Za-z0-9][A-Za-z0-9._+-]*(/[A-Za-z0-9][A-Za-z0-9._+-]*)*$",
     ),
     (
         edited("bios/box-gpu.yaml", "optional: [Retries]", "optional: [Retrys]"),
