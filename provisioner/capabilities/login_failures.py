@@ -31,6 +31,10 @@ class PinnedCertificates(Protocol):
         """Remember it. A fingerprint that is already there stays."""
         ...
 
+    async def forget(self, bmc: str) -> None:
+        """A person trusts the BMC's new certificate: the next one shown is pinned."""
+        ...
+
 
 class WriteLeases(Protocol):
     """Write exclusion per BMC among processes."""

@@ -2,8 +2,8 @@
 
 from datetime import datetime, timedelta
 
-from profiles.release import Release
 from provisioner.burnin.judge import Judgement, Verdict, judge
+from provisioner.burnin.pace import patience
 from provisioner.capabilities.durable import Durable
 from provisioner.capabilities.world import World
 from provisioner.errors import BmcUnreachable, NeedsPerson
@@ -19,8 +19,6 @@ RESULT = "burn-in"
 """The topic that is signalled when a result comes in."""
 
 _LOOK_EVERY = timedelta(minutes=5)
-_GRACE_SECONDS = 20.0
-"""Real time, at any speed: an agent that lost the service knocks again within 15 s."""
 _BOOTS = 3
 """Boots that a burn-in may take; a node that loses its system more often has a fault."""
 
@@ -54,7 +52,7 @@ async def judge_burn_in(world: World, key: RunKey) -> list[str]:
         await world.burn_ins.results(key.id),
         await _last_sign(world, key),
         world.clock.now(),
-        _patience(world, release),
+        patience(world.clock.wall(release.burn_in.heartbeat)),
     )
     await tell(world, key, "burning in", judgement.percent)
     if judgement.verdict is Verdict.FAILED:
@@ -71,7 +69,7 @@ async def look_at_silent_node(world: World, key: RunKey, facts: list[str]) -> st
     except BmcUnreachable:
         pass  # booting will find out, and hold it if the BMC stays away
     seen = f"{'; '.join(facts)}; {power}"
-    if key.attempt > _BOOTS:
+    if key.attempt > 2 * _BOOTS:  # going back to booting and coming here again both count
         raise _keeps_dying(await _place(world, key.node), key.node, seen)
     return seen
 
@@ -81,10 +79,6 @@ async def _last_sign(world: World, key: RunKey) -> datetime:
     beat = await world.burn_ins.heartbeat(key.node)
     signs = [run.opened_at if run else world.clock.now(), world.awake_since]
     return max([*signs, beat.at] if beat else signs)
-
-
-def _patience(world: World, release: Release) -> timedelta:
-    return timedelta(seconds=3 * world.clock.wall(release.burn_in.heartbeat) + _GRACE_SECONDS)
 
 
 async def _place(world: World, name: NodeName) -> str:

@@ -84,6 +84,11 @@ class SqlPinnedCertificates:
         values = {"bmc": bmc, "fingerprint": fingerprint}
         await self._database.write(partial(insert_if_new, table=CERTIFICATES, values=values))
 
+    async def forget(self, bmc: str) -> None:
+        """A person trusts the BMC's new certificate: the next one shown is pinned."""
+        statement = delete(CERTIFICATES).where(CERTIFICATES.c.bmc == bmc)
+        await self._database.write(lambda connection: connection.execute(statement).rowcount)
+
 
 class SqlWriteLeases:
     """`WriteLeases` in SQL, by the clock of the PostgreSQL server, or of the one machine that has the SQLite file."""

@@ -1,0 +1,27 @@
+"""What the API needs of a running service."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from provisioner.capabilities.runs import Runs
+from provisioner.capabilities.tokens import Tokens
+from provisioner.capabilities.world import World
+
+
+class Changes(Protocol):
+    """Tells waiting listeners that nodes or events have changed."""
+
+    async def wait(self, timeout: float) -> bool:
+        """Wait for the next change (True), at most `timeout` real seconds (False)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """One running site."""
+
+    site: str
+    world: World
+    runs: Runs
+    tokens: Tokens
+    changes: Changes

@@ -1,0 +1,96 @@
+"""What people may ask about nodes and do to them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from provisioner.capabilities.world import World
+from provisioner.errors import Conflict
+from provisioner.lifecycle.table import RULES, remaining
+from provisioner.models.event import Event
+from provisioner.models.identifiers import NodeName
+from provisioner.models.instruction import Hold, Instruction, Owner
+from provisioner.models.lifecycle import State
+from provisioner.models.node import Node
+from provisioner.models.operation import Progress
+from provisioner.models.secret import Credentials
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Where a node is, what it waits for, and what comes next. Exactly one of `instruction` and `wait` is given,
+    or neither when it rests where it should be.
+    """
+
+    node: Node
+    doing: str
+    since: datetime
+    owner: Owner
+    instruction: Instruction | None
+    wait: timedelta | None
+    """How long the rest of the way to ready normally takes, at the site's pace."""
+    progress: Progress | None
+    history: Sequence[Event]
+
+
+async def explain(world: World, name: NodeName) -> Explanation:
+    """Answer `why`. Raises `NotFound`."""
+    node = await world.nodes.get(name)
+    rule = RULES[node.state]
+    progress = next((one for one in await world.documents.progress() if one.node == name), None)
+    current = progress if progress is not None and rule.operation == progress.operation else None
+    return Explanation(
+        node=node,
+        doing=current.doing if current else rule.doing,
+        since=node.state_since,
+        owner=node.hold.instruction.owner if node.hold else rule.owner,
+        instruction=node.hold.instruction if node.hold else None,
+        wait=timedelta(seconds=world.clock.wall(remaining(node.state))) if rule.operation else None,
+        progress=current,
+        history=await world.events.of(name, limit=20),
+    )
+
+
+async def hold(world: World, name: NodeName, reason: str, who: str) -> Node:
+    """A person stops a node where it is. Raises `NotFound`, `Conflict`."""
+    node = await world.nodes.get(name)
+    if node.state is State.DECOMMISSIONED:
+        raise Conflict(f"{name} is {node.state}: there is nothing to hold")
+    instruction = Instruction(
+        owner=Owner.OPERATOR,
+        where=node.place,
+        what=f"ask {who}, who held it; then: firstlight node release {name}",
+        done_when="it is released",
+    )
+    if not await world.nodes.hold(node, Hold(f"{reason} (held by {who})", instruction, world.clock.now())):
+        raise Conflict(f"{name} has moved on meanwhile: look again")
+    return await world.nodes.get(name)
+
+
+async def release(world: World, name: NodeName, who: str) -> Node:
+    """A person says that what held the node has been dealt with. Raises `NotFound`, `Conflict`."""
+    node = await world.nodes.get(name)
+    if node.hold is None:
+        raise Conflict(f"{name} is not held; it is {node.state}")
+    if not await world.nodes.let_go(node, f"released by {who}", world.clock.now()):
+        raise Conflict(f"{name} has moved on meanwhile: look again")
+    return await world.nodes.get(name)
+
+
+async def set_password(world: World, name: NodeName, credentials: Credentials, who: str) -> Node:
+    """A person has read the BMC's label: forget the failed logins and try this, once. Raises `NotFound`."""
+    node = await world.nodes.get(name)
+    await world.vault.put_factory(name, credentials)
+    await world.logins.clear(str(node.bmc), credentials.username)
+    if node.hold is not None:
+        await world.nodes.let_go(node, f"BMC password entered by {who}", world.clock.now())
+    return await world.nodes.get(name)
+
+
+async def trust(world: World, name: NodeName, who: str) -> Node:
+    """A person says that the BMC's new certificate is right: the next one shown is pinned. Raises `NotFound`."""
+    node = await world.nodes.get(name)
+    await world.certificates.forget(str(node.bmc))
+    if node.hold is not None:
+        await world.nodes.let_go(node, f"new BMC certificate trusted by {who}", world.clock.now())
+    return await world.nodes.get(name)
