@@ -37,7 +37,7 @@ pytestmark = [
     pytest.mark.skipif(REASON is not None, reason=str(REASON)),
     pytest.mark.slow,
     pytest.mark.timeout(900),
-    pytest.mark.xdist_group("bare-debian"),
+    pytest.mark.xdist_group("heavy"),
 ]
 
 
