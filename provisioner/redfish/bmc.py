@@ -1,0 +1,187 @@
+"""One BMC as operations see it: every method reads or acts once."""
+
+from collections.abc import Mapping
+
+from provisioner.capabilities.bmcs import BiosValue
+from provisioner.errors import BmcRefused
+from provisioner.models.boot import BootMethod
+from provisioner.models.identifiers import TaskUri
+from provisioner.models.inventory import FirmwareComponent, Identity, Inventory, Power, Task
+from provisioner.models.package import Package
+from provisioner.models.secret import Credentials, Secret
+from provisioner.redfish import accounts, bios, boot, inventory, reset, tasks, updates
+from provisioner.redfish.access import Access
+from provisioner.redfish.expand import ExpandVerdicts
+from provisioner.redfish.explore import explore
+from provisioner.redfish.layout import Layout
+from provisioner.redfish.reader import Reader
+from provisioner.redfish.redact import redacted
+from provisioner.redfish.snapshot import Document, Snapshot, link
+from provisioner.redfish.sweep import sweep
+
+NOT_OFFERED = 501
+IN_POST = frozenset(
+    {
+        "PrimaryProcessorInitializationStarted",
+        "BusInitializationStarted",
+        "MemoryInitializationStarted",
+        "SecondaryProcessorInitializationStarted",
+        "PCIResourceConfigStarted",
+    }
+)
+"""BootProgress.LastState before the hardware is initialised (DSP0268 ComputerSystem); others are past it or no help."""
+
+
+class RedfishBmc:
+    """Implements `Bmc` while its caller holds the lease."""
+
+    def __init__(self, access: Access, verdicts: ExpandVerdicts) -> None:
+        """Made by `RedfishBmcs.open`."""
+        self.address = access.channel.address
+        self._access = access
+        self._verdicts = verdicts
+
+    async def identity(self) -> Identity:
+        """Who the server says it is."""
+        layout = await self._layout()
+        host = await self._access.document(layout.host)
+        known = inventory.identity_of(host)
+        if known.serial:
+            return known
+        _, chassis = await self._reader(layout).members(link(layout.root, "Chassis"))
+        return inventory.identity_of(host, inventory.enclosure_serial(layout.host, (one for _, one in chassis)))
+
+    async def inventory(self) -> Inventory:
+        """The whole sweep; `requests` counts its GETs, those that found the host included when they were needed."""
+        before = self._access.requests
+        layout = await self._layout()
+        snapshot = await sweep(self._reader(layout), layout)
+        return inventory.inventory_of(self._access.bmc, snapshot, layout, requests=self._access.requests - before)
+
+    async def firmware(self) -> tuple[FirmwareComponent, ...]:
+        """The firmware inventory only."""
+        layout = await self._layout()
+        path = link(layout.root, "UpdateService")
+        snapshot = Snapshot()
+        service = await self._update_service(layout)
+        snapshot.add(path or "", service)
+        listed = link(service, "FirmwareInventory")
+        collection, members = await self._reader(layout).members(listed)
+        snapshot.add(listed or "", {**collection, "Members": [{"@odata.id": member} for member, _ in members]})
+        for member, document in members:
+            snapshot.add(member, document)
+        return inventory.firmware_of(snapshot, path)
+
+    async def change_password(self, username: str, password: Secret) -> None:
+        """Set the password of `username`; when it is our own, the session ends and the next call uses the new one."""
+        layout_root = await self._access.document("/redfish/v1/")
+        reader = Reader(self._access, self._verdicts, "", {})
+        path = await accounts.account_path(reader, layout_root, self._access.channel, username)
+        with redacted(password.reveal()):
+            await self._access.act(accounts.set_password(path, password))
+        ours = self._access.channel.credentials
+        if ours and ours.username == username:
+            await self._access.log_out()
+            self._access.channel.credentials = Credentials(username, password)
+
+    async def power(self) -> Power:
+        """PowerState of the host."""
+        return inventory.power_of(self._access.bmc, await self._host())
+
+    async def post_done(self) -> bool:
+        """The host is on and not known to be in POST."""
+        host = await self._host()
+        if inventory.power_of(self._access.bmc, host) is not Power.ON:
+            return False
+        progress = host.get("BootProgress")
+        return not (isinstance(progress, dict) and progress.get("LastState") in IN_POST)
+
+    async def reset(self, reset_type: str) -> None:
+        """ComputerSystem.Reset by the allowed type that comes closest."""
+        layout = await self._layout()
+        await self._access.act(reset.reset_host(self._access.bmc, layout.host, reset_type))
+
+    async def reset_bmc(self) -> None:
+        """Manager.Reset of the host's manager; its sessions are usually lost, which the next call repairs."""
+        layout = await self._layout()
+        if layout.manager is None:
+            raise BmcRefused(self._access.bmc, "names no manager of the host", NOT_OFFERED)
+        await self._access.act(reset.reset_manager(self._access.bmc, layout.manager))
+
+    async def bios(self) -> Mapping[str, BiosValue]:
+        """The attributes in force; empty where the server has no Bios resource."""
+        _, document = await self._bios()
+        return bios.attributes_of(document)
+
+    async def pending_bios(self) -> Mapping[str, BiosValue]:
+        """What the settings object holds; empty where there is none."""
+        layout, document = await self._bios()
+        return bios.attributes_of(await self._reader(layout).optional(bios.settings_of(document)))
+
+    async def set_bios(self, attributes: Mapping[str, BiosValue]) -> None:
+        """Stage `attributes` for the next host reset."""
+        _, document = await self._bios()
+        path = link(document)
+        if not document or not path:
+            raise BmcRefused(self._access.bmc, "has no Bios resource", NOT_OFFERED)
+        await self._access.act(bios.stage(document, path, attributes))
+
+    async def boot_override(self) -> tuple[str, str, str | None]:
+        """BootSourceOverrideEnabled, BootSourceOverrideTarget, HttpBootUri."""
+        settings = await self._boot()
+        enabled, target = settings.get("BootSourceOverrideEnabled"), settings.get("BootSourceOverrideTarget")
+        return str(enabled or ""), str(target or ""), settings.get("HttpBootUri") or None
+
+    async def set_boot_override(self, method: BootMethod) -> None:
+        """Boot once from the network as `method` says."""
+        layout = await self._layout()
+        mode = boot.mode_to_send(await self._boot(), layout.traits)
+        secret = method.uri.reveal() if method.uri else ""
+        with redacted(secret):
+            await self._access.act(boot.override_once(self._access.bmc, layout.host, method, mode=mode))
+
+    async def start_update(self, package: Package, targets: tuple[str, ...]) -> TaskUri | None:
+        """Start one update."""
+        layout = await self._layout()
+        return await updates.start(self._access, await self._update_service(layout), package, targets)
+
+    async def task(self, uri: TaskUri) -> Task:
+        """One look at a task or its monitor. Raises `ResourceGone` when the BMC has forgotten it."""
+        return tasks.task_of(uri, await self._access.get_any(uri))
+
+    async def tasks(self) -> tuple[Task, ...]:
+        """All tasks that the BMC lists."""
+        layout = await self._layout()
+        reader = self._reader(layout)
+        service = await reader.optional(link(layout.root, "Tasks"))
+        _, members = await reader.members(link(service, "Tasks"))
+        return tuple(tasks.listed(TaskUri(path), document) for path, document in members)
+
+    async def _layout(self) -> Layout:
+        channel = self._access.channel
+        if channel.layout is None:
+            channel.layout = await explore(self._access)
+        return channel.layout
+
+    def _reader(self, layout: Layout) -> Reader:
+        return Reader(self._access, self._verdicts, layout.edition, layout.root)
+
+    async def _host(self) -> Document:
+        return await self._access.document((await self._layout()).host)
+
+    async def _boot(self) -> Document:
+        layout = await self._layout()
+        host = await self._access.document(layout.host)
+        settings = await self._reader(layout).optional(link(host, "@Redfish.Settings", "SettingsObject"))
+        return boot.boot_of(host, settings)
+
+    async def _bios(self) -> tuple[Layout, Document | None]:
+        layout = await self._layout()
+        host = await self._access.document(layout.host)
+        return layout, await self._reader(layout).optional(link(host, "Bios"))
+
+    async def _update_service(self, layout: Layout) -> Document:
+        path = link(layout.root, "UpdateService")
+        if path is None:
+            raise BmcRefused(self._access.bmc, "has no UpdateService", NOT_OFFERED)
+        return await self._access.document(path)

@@ -1,0 +1,65 @@
+"""Which BMCs can be asked for a collection with its members in one answer (DSP0266 "$expand").
+
+Claimed is not proven: one comparison with plain reads per edition (vendor, product, version, firmware) decides, and a
+BMC that misbehaves later loses the trust again. Verdicts live as long as the process.
+"""
+
+from typing import Any
+
+from provisioner.redfish.snapshot import Document, folded, link, links
+
+QUERY = "?$expand=.($levels=1)"
+MOST_PROBED = 12
+"""Members that a probe may read one by one; a larger collection waits for a smaller one to be proof."""
+STABLE = ("Id", "Name", "@odata.type", "Version", "Model", "SerialNumber", "ProcessorType", "UUID", "Manufacturer")
+
+
+class ExpandVerdicts:
+    """True, False, or not known yet, per edition."""
+
+    def __init__(self) -> None:
+        """Know nothing yet."""
+        self._verdicts: dict[str, bool] = {}
+
+    def of(self, edition: str, root: Document) -> bool | None:
+        """Whether `$expand` works there; None: offered, but not proven."""
+        return self._verdicts.get(edition) if offered(root) else False
+
+    def settle(self, edition: str, *, works: bool) -> None:
+        """Remember what a probe or a later failure has shown."""
+        self._verdicts[edition] = works
+
+
+def offered(root: Document) -> bool:
+    """The service root says that one level of members can be expanded."""
+    features = root.get("ProtocolFeaturesSupported")
+    expand: Any = features.get("ExpandQuery") if isinstance(features, dict) else None
+    return isinstance(expand, dict) and bool(expand.get("Levels")) and bool(expand.get("NoLinks"))
+
+
+def members_of(collection: Document) -> list[tuple[str, Document]] | None:
+    """Path and document of each member of an expanded answer; None when it is not really expanded."""
+    listed = collection.get("Members")
+    if not isinstance(listed, list) or len(links(collection, "Members")) != len(listed):
+        return None
+    if any(len(member) < 3 for member in listed):  # bare links, or hardly more
+        return None
+    return [(link(member) or "", member) for member in listed]
+
+
+def same(plain: list[tuple[str, Document]], expanded: list[tuple[str, Document]]) -> bool:
+    """The expanded answer holds what the plain reads held: the same members, no property less, stable ones equal."""
+    found = {folded(path): document for path, document in expanded}
+    if len(found) != len(plain):
+        return False
+    for path, document in plain:
+        other = found.get(folded(path))
+        if other is None or not _keys(document) <= _keys(other):
+            return False
+        if any(document.get(name) != other.get(name) for name in STABLE):
+            return False
+    return True
+
+
+def _keys(document: Document) -> set[str]:
+    return {key for key in document if not key.startswith("@odata.")}

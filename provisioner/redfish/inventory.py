@@ -1,0 +1,172 @@
+"""From a snapshot to what Firstlight calls an inventory; pure, over sushy's resource classes."""
+
+import re
+from collections.abc import Iterable
+
+from sushy.exceptions import SushyError
+from sushy.resources.system.system import System
+
+from provisioner.errors import BmcUnreachable
+from provisioner.models.inventory import BootAbilities, FirmwareComponent, Identity, Inventory, Power, Processor
+from provisioner.redfish.layout import Layout
+from provisioner.redfish.resources.firmware import FirmwareEntry
+from provisioner.redfish.resources.memory import Memory
+from provisioner.redfish.resources.processor import ProcessorEntry
+from provisioner.redfish.snapshot import Document, Snapshot, folded, link, links
+
+ENCLOSURES = ("RackMount", "Sled", "Blade", "Shelf", "StandAlone", "Enclosure")
+"""ChassisTypes that stand for a whole server, best first."""
+X86 = re.compile(r"x86|intel|amd|xeon|epyc", re.IGNORECASE)
+ARM = re.compile(r"arm|nvidia|grace|ampere", re.IGNORECASE)
+
+
+def inventory_of(bmc: str, snapshot: Snapshot, layout: Layout, *, requests: int) -> Inventory:
+    """Everything that the sweep found. Raises `BmcUnreachable` when the host itself makes no sense."""
+    host = snapshot.document(layout.host) or {}
+    found = [
+        (path, entry) for system in layout.systems for path, entry in _processors(snapshot, snapshot.document(system))
+    ]
+    hosts_own = {path for path, _ in _processors(snapshot, host)}
+    cpus = [entry for path, entry in found if entry.processor_type == "CPU" and path in hosts_own]
+    cpus = cpus or [entry for _, entry in found if entry.processor_type == "CPU"]
+    gpus = [entry for _, entry in found if entry.processor_type == "GPU"]
+    processors = [_processor(entry) for entry in [*cpus, *gpus]] + ([] if gpus else _devices(snapshot, layout))
+    return Inventory(
+        identity=identity_of(host, _enclosure_serial(snapshot, layout)),
+        power=power_of(bmc, host),
+        architecture=_architecture(cpus),
+        processors=tuple(processors),
+        memory_gib=_memory_gib(snapshot, layout),
+        macs=_macs(snapshot, host),
+        firmware=firmware_of(snapshot, link(layout.root, "UpdateService")),
+        boot=boot_abilities_of(snapshot, layout.host, host),
+        requests=requests,
+    )
+
+
+def identity_of(host: Document, enclosure_serial: str = "") -> Identity:
+    """Who the host says it is; some boards know only the serial of what they are built into."""
+    return Identity(
+        serial=_text(host, "SerialNumber") or enclosure_serial,
+        uuid=_text(host, "UUID").lower(),
+        manufacturer=_text(host, "Manufacturer"),
+        model=_text(host, "Model"),
+    )
+
+
+def power_of(bmc: str, host: Document) -> Power:
+    """PowerState. Raises `BmcUnreachable` when the BMC says nothing that we know."""
+    try:
+        return Power(str(host.get("PowerState")))
+    except ValueError as error:
+        raise BmcUnreachable(bmc, f"PowerState is {host.get('PowerState')!r}") from error
+
+
+def firmware_of(snapshot: Snapshot, update_service: str | None) -> tuple[FirmwareComponent, ...]:
+    """The firmware inventory, in the BMC's order."""
+    inventory = link(snapshot.document(update_service), "FirmwareInventory")
+    return tuple(_component(snapshot, path) for path, _ in snapshot.members(inventory))
+
+
+def boot_abilities_of(snapshot: Snapshot, path: str, host: Document) -> BootAbilities:
+    """What can be set; sushy looks into the settings object of the system too (AMI keeps the values there)."""
+    settings = snapshot.document(link(host, "@Redfish.Settings", "SettingsObject")) or {}
+    boots = [one.get("Boot") for one in (host, settings)]
+    uri = any("HttpBootUri" in boot for boot in boots if isinstance(boot, dict))
+    try:
+        allowed = System(snapshot, path).boot.allowed_values
+    except (SushyError, AttributeError):  # no Id, no Boot
+        allowed = None
+    return BootAbilities(targets=tuple(str(one) for one in allowed or ()), http_boot_uri=uri)
+
+
+def enclosure_serial(host: str, chassis: Iterable[Document]) -> str:
+    """The serial of the chassis that holds `host`, as printed on it; empty when none says."""
+    serials = {
+        one.get("ChassisType"): _text(one, "SerialNumber")
+        for one in chassis
+        if folded(host) in {folded(path) for path in links(one, "Links", "ComputerSystems")} and one.get("SerialNumber")
+    }
+    return next((serials[kind] for kind in ENCLOSURES if kind in serials), "")
+
+
+def _enclosure_serial(snapshot: Snapshot, layout: Layout) -> str:
+    return enclosure_serial(layout.host, (one for _, one in snapshot.members(link(layout.root, "Chassis"))))
+
+
+def _processors(snapshot: Snapshot, system: Document | None) -> list[tuple[str, ProcessorEntry]]:
+    return [(path, ProcessorEntry(snapshot, path)) for path, _ in snapshot.members(link(system, "Processors"))]
+
+
+def _processor(entry: ProcessorEntry) -> Processor:
+    model = entry.model or entry.version or entry.name or ""
+    return Processor(id=str(entry.identity or entry.path), kind=str(entry.processor_type), model=str(model).strip())
+
+
+def _devices(snapshot: Snapshot, layout: Layout) -> list[Processor]:
+    """GPUs that are no Processors: PCIeDevices on Supermicro, an OEM collection on HPE iLO 5."""
+    gpus: dict[str, Processor] = {}
+    for _, chassis in snapshot.members(link(layout.root, "Chassis")):
+        lists = [link(chassis, "PCIeDevices"), link(chassis, *layout.traits.device_collection)]
+        for path, device in [one for listed in lists if listed for one in snapshot.members(listed)]:
+            if _is_gpu(device):
+                name = _text(device, "Id") or path
+                gpus[folded(path)] = Processor(name, "GPU", _text(device, "Model") or _text(device, "Name"))
+    return list(gpus.values())
+
+
+def _is_gpu(device: Document) -> bool:
+    return device.get("DeviceType") == "GPU" or bool(re.match(r"GPU", _text(device, "Id"), re.IGNORECASE))
+
+
+def _architecture(cpus: list[ProcessorEntry]) -> str:
+    for entry in cpus:
+        said = " ".join(
+            str(one or "") for one in (entry.instruction_set, entry.manufacturer, entry.model, entry.version)
+        )
+        if X86.search(said):
+            return "x86_64"
+        if ARM.search(said):
+            return "aarch64"
+    return ""
+
+
+def _memory_gib(snapshot: Snapshot, layout: Layout) -> float:
+    """Of the host; where it does not say, of the board that carries its CPUs; else the sum of the modules."""
+    systems = [snapshot.document(path) or {} for path in layout.systems]
+    for system in systems:
+        summary = system.get("MemorySummary")
+        total = summary.get("TotalSystemMemoryGiB") if isinstance(summary, dict) else None
+        if isinstance(total, (int, float)) and total > 0:
+            return float(total)
+    modules = [
+        Memory(snapshot, path).capacity_mib
+        for system in systems
+        for path, _ in snapshot.members(link(system, "Memory"))
+    ]
+    return sum(size for size in modules if isinstance(size, (int, float))) / 1024
+
+
+def _macs(snapshot: Snapshot, host: Document) -> tuple[str, ...]:
+    found = [
+        _text(interface, "PermanentMACAddress") or _text(interface, "MACAddress")
+        for _, interface in snapshot.members(link(host, "EthernetInterfaces"))
+    ]
+    return tuple(dict.fromkeys(mac.lower() for mac in found if mac))
+
+
+def _component(snapshot: Snapshot, path: str) -> FirmwareComponent:
+    entry = FirmwareEntry(snapshot, path)
+    identity = str(entry.identity or path.rstrip("/").rpartition("/")[2])
+    return FirmwareComponent(
+        id=identity,
+        uri=path,
+        name=str(entry.name or identity),
+        version=str(entry.version) if entry.version else None,
+        updateable=bool(entry.updateable),
+    )
+
+
+def _text(document: Document, name: str) -> str:
+    value = document.get(name)
+    return value.strip() if isinstance(value, str) else ""

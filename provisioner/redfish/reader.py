@@ -1,0 +1,92 @@
+"""Collections and optional resources, read over asyncio, expanded where that is proven."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from provisioner.errors import BmcError, BmcRefused, BmcUnreachable, ResourceGone
+from provisioner.redfish import expand
+from provisioner.redfish.access import Access
+from provisioner.redfish.snapshot import Document, links
+
+T = TypeVar("T")
+Members = list[tuple[str, Document]]
+MOST_PAGES = 100
+
+
+class Reader:
+    """Reads of one caller. `edition` and `root` decide about `$expand`."""
+
+    def __init__(self, access: Access, verdicts: expand.ExpandVerdicts, edition: str, root: Document) -> None:
+        """`verdicts` is shared by all BMCs of a site."""
+        self._access = access
+        self._verdicts = verdicts
+        self._edition = edition
+        self._root = root
+
+    async def optional(self, path: str | None) -> Document | None:
+        """A resource that a part need not have: None when there is no link, or it leads nowhere."""
+        if path is None:
+            return None
+        try:
+            return await self._access.document(path)
+        except (ResourceGone, BmcRefused):
+            return None
+
+    async def members(self, path: str | None) -> tuple[Document, Members]:
+        """A collection and its members, in the BMC's order; a member that answers 404 is left out."""
+        if path is None:
+            return {}, []
+        verdict = self._verdicts.of(self._edition, self._root)
+        expanded = await self._expanded(path) if verdict else None
+        if expanded is not None:
+            return expanded
+        collection = await self.optional(path) or {}
+        listed = await self._all_links(collection)
+        plain = await self._each(listed)
+        if verdict:
+            self._verdicts.settle(self._edition, works=False)
+        elif verdict is None and 0 < len(listed) == len(plain) <= expand.MOST_PROBED:
+            probed = await self._expanded(path)
+            self._verdicts.settle(self._edition, works=probed is not None and expand.same(plain, probed[1]))
+        return collection, plain
+
+    async def _each(self, paths: tuple[str, ...]) -> Members:
+        documents = await together([self.optional(path) for path in paths])
+        return [(path, document) for path, document in zip(paths, documents, strict=True) if document is not None]
+
+    async def _expanded(self, path: str) -> tuple[Document, Members] | None:
+        """None when the answer is not what an expanded collection looks like."""
+        try:
+            collection = await self._access.document(path + expand.QUERY)
+        except ResourceGone:
+            return {}, []
+        except (BmcRefused, BmcUnreachable):
+            return None
+        found = expand.members_of(collection)
+        if found is None or collection.get("Members@odata.nextLink"):
+            return None
+        return collection, found
+
+    async def _all_links(self, collection: Document) -> tuple[str, ...]:
+        """Members of all pages (`Members@odata.nextLink`)."""
+        found = list(links(collection, "Members"))
+        page = collection
+        for _ in range(MOST_PAGES):
+            following = page.get("Members@odata.nextLink")
+            if not isinstance(following, str) or not following:
+                break
+            page = await self._access.document(following)
+            found += links(page, "Members")
+        return tuple(dict.fromkeys(found))
+
+
+async def together(work: list[Coroutine[Any, Any, T]]) -> list[T]:
+    """All results in order; the first error ends the others and is raised as itself."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one) for one in work]
+    except BaseExceptionGroup as errors:
+        first = next((one for one in errors.exceptions if isinstance(one, BmcError)), errors.exceptions[0])
+        raise first from None
+    return [task.result() for task in tasks]

@@ -1,0 +1,15 @@
+"""Task with its Payload, read leniently: sushy's own class refuses tasks without Id or Name."""
+
+from sushy.resources.base import Field, ResourceBase
+
+
+class TaskEntry(ResourceBase):  # type: ignore[misc]  # sushy is untyped
+    """One look at a task (DSP0268 Task)."""
+
+    identity = Field("Id")
+    state = Field("TaskState")
+    status = Field("TaskStatus")
+    percent = Field("PercentComplete")
+    messages = Field("Messages")
+    request_body = Field(["Payload", "JsonBody"])
+    """The request that made the task, as a JSON text."""

@@ -1,0 +1,66 @@
+"""Documents that were fetched, readable by sushy's resource classes without any I/O."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+from multidict import CIMultiDict
+from sushy import exceptions
+
+from provisioner.redfish.answer import Answer
+
+Document = dict[str, Any]
+
+
+def folded(path: str) -> str:
+    """One key for what BMCs write in several ways: HPE links `/redfish/v1/systems/1/bios/` to `.../Systems/1/Bios`."""
+    return path.partition("?")[0].partition("#")[0].rstrip("/").lower()
+
+
+class Snapshot:
+    """`{path: document}` of one BMC; paths compare folded. Also the connector that sushy reads it through."""
+
+    def __init__(self) -> None:
+        """Hold nothing yet."""
+        self._documents: dict[str, tuple[str, Document]] = {}
+
+    def add(self, path: str, document: Document) -> None:
+        """Keep `document` as what `path` answered."""
+        self._documents[folded(path)] = (path, document)
+
+    def document(self, path: str | None) -> Document | None:
+        """What `path` answered; None when it was not asked or had nothing."""
+        found = self._documents.get(folded(path)) if path else None
+        return found[1] if found else None
+
+    def members(self, path: str | None) -> Iterator[tuple[str, Document]]:
+        """Path and document of each member of a collection that was fetched, in the BMC's order."""
+        for link in links(self.document(path), "Members"):
+            found = self.document(link)
+            if found is not None:
+                yield link, found
+
+    def get(self, path: str = "", **_: object) -> Answer:
+        """As sushy's connector: an answer with the document, or sushy's own not-found error."""
+        found = self.document(path)
+        if found is None:
+            missing = Answer(404, CIMultiDict(), b"{}")
+            exceptions.raise_for_response("GET", path, missing)
+        return Answer(200, CIMultiDict(), orjson.dumps(found))
+
+
+def link(document: Document | None, *names: str) -> str | None:
+    """The `@odata.id` under `names`, such as `Links`, `Sessions`; None when any part is missing."""
+    at: Any = document
+    for name in (*names, "@odata.id"):
+        at = at.get(name) if isinstance(at, dict) else None
+    return at if isinstance(at, str) and at else None
+
+
+def links(document: Document | None, *names: str) -> tuple[str, ...]:
+    """All `@odata.id`s of the list under `names`; a single object counts as a list of one."""
+    at: Any = document
+    for name in names:
+        at = at.get(name) if isinstance(at, dict) else None
+    found = at if isinstance(at, list) else [at]
+    return tuple(path for path in (link(one) for one in found if isinstance(one, dict)) if path)

@@ -1,0 +1,104 @@
+"""A way to BMCs for tests: memory instead of a database, real time made short."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+
+from provisioner.leases.bmc_leases import BmcLeases
+from provisioner.leases.limits import LeaseSettings
+from provisioner.redfish.bmcs import RedfishBmcs, RedfishSettings
+from provisioner.redfish.timeouts import Timeouts
+from provisioner.redfish.tls import TlsMode, TlsPolicy
+
+IMPATIENT = Timeouts(connect_seconds=2.0, read_seconds=5.0, push_seconds=10.0)
+
+
+class FastClock:
+    """Waits take no time."""
+
+    def now(self) -> datetime:
+        """Real now."""
+        return datetime.now(UTC)
+
+    def wall(self, duration: timedelta) -> float:
+        """Nothing waits; what was asked for is kept in `asked`."""
+        self.asked = duration
+        return 0.0
+
+    def __init__(self) -> None:
+        """Nobody has waited yet."""
+        self.asked: timedelta | None = None
+
+
+class Failures:
+    """`LoginFailures` in memory."""
+
+    def __init__(self) -> None:
+        """No failures."""
+        self.counts: dict[tuple[str, str], int] = {}
+
+    async def count(self, bmc: str, username: str) -> int:
+        """In a row."""
+        return self.counts.get((bmc, username), 0)
+
+    async def record(self, bmc: str, username: str, at: datetime) -> int:
+        """One more."""
+        assert at.tzinfo is UTC
+        self.counts[bmc, username] = self.counts.get((bmc, username), 0) + 1
+        return self.counts[bmc, username]
+
+    async def clear(self, bmc: str, username: str) -> None:
+        """None any more."""
+        self.counts.pop((bmc, username), None)
+
+
+class Pins:
+    """`PinnedCertificates` in memory."""
+
+    def __init__(self) -> None:
+        """Nothing pinned."""
+        self.fingerprints: dict[str, str] = {}
+
+    async def pinned(self, bmc: str) -> str | None:
+        """What was pinned."""
+        return self.fingerprints.get(bmc)
+
+    async def pin(self, bmc: str, fingerprint: str) -> None:
+        """The first one stays."""
+        self.fingerprints.setdefault(bmc, fingerprint)
+
+
+class Site:
+    """What a site remembers, and the way to its BMCs."""
+
+    def __init__(
+        self,
+        mode: TlsMode = TlsMode.PIN,
+        *,
+        timeouts: Timeouts = IMPATIENT,
+        idle_session: timedelta = timedelta(minutes=2),
+        leases: LeaseSettings = LeaseSettings(),
+    ) -> None:
+        """`mode` of TLS: PLAIN for the small servers of the tests."""
+        self.clock = FastClock()
+        self.failures = Failures()
+        self.pins = Pins()
+        self.settings = RedfishSettings(TlsPolicy(mode), timeouts, idle_session=idle_session)
+        self.lease_settings = leases
+        self.bmcs = self.started()
+
+    def started(self) -> RedfishBmcs:
+        """A process that starts (anew): what is in memory only is gone."""
+        leases = BmcLeases(self.failures, self.clock, settings=self.lease_settings)
+        self.bmcs = RedfishBmcs(leases, self.pins, self.clock, settings=self.settings)
+        return self.bmcs
+
+
+@asynccontextmanager
+async def site_of(mode: TlsMode = TlsMode.PLAIN) -> AsyncIterator[Site]:
+    """A site that is closed at the end."""
+    site = Site(mode)
+    try:
+        yield site
+    finally:
+        await site.bmcs.close()
