@@ -15,6 +15,7 @@ import pytest
 
 from images.build import agent_files, zip_archive
 from images.digest import digest_of
+from tests.images.processes import children_of, running_in_group, wait
 from tests.images.service import TOKEN, Service, send
 
 BOOT = "0f5c4c2e-6f0f-4a44-9a53-1d2f6f4f5a6b"
@@ -55,25 +56,6 @@ def agent(archive: Path, service: Service, boot_id: str = BOOT) -> Iterator[subp
         assert "session-secret" not in stderr
         assert "Traceback" not in stderr
         sys.stderr.write(stderr)
-
-
-def wait(condition: Callable[[], object], seconds: float = 20.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "waited too long"
-        time.sleep(0.02)
-
-
-def children_of(pid: int) -> list[int]:
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-
-
-def group_is_gone(pid: int) -> bool:
-    try:
-        os.killpg(pid, 0)
-    except ProcessLookupError:
-        return True
-    return False
 
 
 def test_a_node_runs_its_plan_and_then_stays_in_touch(archive: Path) -> None:
@@ -219,7 +201,7 @@ def test_a_killed_and_restarted_agent_continues_with_what_is_left(archive: Path)
             wait(lambda: service.results and any(beat["item"] == "memory" for beat in service.heartbeats))
             (check,) = children_of(process.pid)
             process.send_signal(signal.SIGKILL)
-            wait(lambda: group_is_gone(check), 5)
+            wait(lambda: not running_in_group(check), 5)
         service.items[1] = MEMORY
         with agent(archive, service):
             wait(lambda: len(service.results) == 2)
@@ -235,7 +217,7 @@ def test_a_terminated_agent_leaves_no_check_behind(archive: Path) -> None:
         (check,) = children_of(process.pid)
         process.terminate()
         assert process.wait(timeout=5) == 0
-        wait(lambda: group_is_gone(check), 2)
+        wait(lambda: not running_in_group(check), 2)
 
 
 def test_a_missing_word_ends_the_agent_and_it_names_the_word(archive: Path) -> None:
