@@ -17,19 +17,8 @@ def test_it(number: int) -> None:
 def test_tests_of_one_group_run_in_one_worker(tmp_path: Path) -> None:
     """pytest-dev/pytest-xdist#1386: with pytest 9.2 the mark is ignored in silence."""
     (tmp_path / "test_module.py").write_text(GROUPED)
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-n2",
-        "--dist=loadgroup",
-        "-rP",
-        "-c",
-        os.devnull,
-        "--rootdir",
-        tmp_path,
-    ]
+    command = [sys.executable, "-m", "pytest", "-n2", "--dist=loadgroup", "-rP", "-c", os.devnull]
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": "xdist.plugin"}
-    run = subprocess.run([*command, tmp_path], env=environment, capture_output=True, text=True)
+    run = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert run.returncode == 0, run.stdout + run.stderr
     assert len({line for line in run.stdout.splitlines() if line.startswith("worker ")}) == 1, run.stdout
