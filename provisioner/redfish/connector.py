@@ -8,6 +8,7 @@ from provisioner.models.node import BmcAddress
 from provisioner.redfish.answer import Answer
 from provisioner.redfish.retry import RetryRule
 from provisioner.redfish.session import SingleShotSession
+from provisioner.redfish.tls import authority
 
 
 class SingleShotConnector(Connector):  # type: ignore[misc]  # sushy is untyped
@@ -18,7 +19,7 @@ class SingleShotConnector(Connector):  # type: ignore[misc]  # sushy is untyped
 
     def __init__(self, address: BmcAddress, session: SingleShotSession, scheme: str, rule: RetryRule) -> None:
         """`session` does the I/O; nothing is sent yet."""
-        super().__init__(f"{scheme}://{address}")
+        super().__init__(f"{scheme}://{authority(address)}")
         self._session: Any = session
         self._rule = rule
 

@@ -18,7 +18,7 @@ from provisioner.errors import AnswerLost, BmcError, BmcUnreachable, Certificate
 from provisioner.models.node import BmcAddress
 from provisioner.redfish.answer import READS, REDIRECTS, Answer, judge
 from provisioner.redfish.timeouts import Timeouts
-from provisioner.redfish.tls import Trust
+from provisioner.redfish.tls import Trust, authority
 
 LARGEST_BODY_BYTES = 32 * 1024 * 1024
 FRESH_SECONDS = 1.0
@@ -137,8 +137,9 @@ class SingleShotSession:
         return BmcUnreachable(self._bmc, said) if method in READS else AnswerLost(self._bmc, said)
 
     def _redirected(self, path: str, answer: Answer) -> str:
-        target = urlsplit(urljoin(f"{self._trust.scheme}://{self._bmc}{path}", answer.headers.get("Location", "")))
-        if target.netloc != self._bmc and target.hostname != self._address.host:
+        base = f"{self._trust.scheme}://{authority(self._address)}{path}"
+        target = urlsplit(urljoin(base, answer.headers.get("Location", "")))
+        if target.hostname != urlsplit(base).hostname:
             raise BmcUnreachable(self._bmc, f"GET {path}: redirects to another host")
         return _path(target.geturl())
 

@@ -26,6 +26,11 @@ class TlsMode(StrEnum):
     """No TLS at all: HTTP, for emulated BMCs."""
 
 
+def authority(address: BmcAddress) -> str:
+    """Host and port as in a URL: an IPv6 address needs brackets there."""
+    return f"[{address.host}]:{address.port}" if ":" in address.host else str(address)
+
+
 @dataclass(frozen=True, slots=True)
 class TlsPolicy:
     """What a site has decided. `ca_file` belongs to `TlsMode.CA`."""

@@ -14,7 +14,7 @@ from provisioner.errors import AnswerLost, BmcError, BmcUnreachable, Certificate
 from provisioner.models.node import BmcAddress
 from provisioner.redfish.answer import READS, REDIRECTS, Answer
 from provisioner.redfish.timeouts import Timeouts
-from provisioner.redfish.tls import Trust
+from provisioner.redfish.tls import Trust, authority
 
 LARGEST_BODY_BYTES = 32 * 1024 * 1024
 IDLE_SECONDS = 15.0
@@ -55,7 +55,7 @@ class Transport:
         """
         answer = await self._get(address, trust, path, headers=headers, largest_bytes=largest_bytes)
         if redirects and answer.status_code in REDIRECTS:
-            base = f"{trust.scheme}://{address}{path}"
+            base = f"{trust.scheme}://{authority(address)}{path}"
             target = urlsplit(urljoin(base, answer.headers.get("Location", "")))
             if target.hostname != urlsplit(base).hostname:
                 raise BmcUnreachable(str(address), f"GET {path}: redirects to another host")
@@ -121,7 +121,7 @@ class Transport:
         largest_bytes: int = LARGEST_BODY_BYTES,
         kept: bool = True,
     ) -> Answer:
-        url = yarl.URL(f"{trust.scheme}://{address}{path.replace(' ', '%20')}", encoded=True)
+        url = yarl.URL(f"{trust.scheme}://{authority(address)}{path.replace(' ', '%20')}", encoded=True)
         limit = aiohttp.ClientTimeout(
             total=seconds or self._timeouts.read_seconds, sock_connect=self._timeouts.connect_seconds
         )
