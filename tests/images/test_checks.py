@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from images.agent.check_process import KINDS, load_check
 from images.agent.checks import cpu, disk, memory
 from images.agent.checks.kernels import KERNELS, Kernel
 
@@ -16,6 +17,10 @@ MEBIBYTE = 2**20
 
 def silent(_percent: float) -> None:
     """Take progress and say nothing."""
+
+
+def test_every_kind_has_a_check_of_its_own() -> None:
+    assert {load_check(kind).__name__ for kind in KINDS} == {f"check_{kind}" for kind in KINDS}
 
 
 def test_every_kernel_has_its_known_answer() -> None:
