@@ -3,6 +3,7 @@
 import hashlib
 import ipaddress
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from emulator.faults import read_fault
 from emulator.persona import Persona, load_persona
 from emulator.strict_yaml import load_yaml
 
-FaultSetting = str | dict[str, dict[str, Any] | None]
+FaultSetting = str | Mapping[str, Mapping[str, Any] | None]
 
 
 class BmcEntry(BaseModel):

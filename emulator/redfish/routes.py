@@ -6,6 +6,7 @@ from emulator.redfish import (
     managers,
     memory,
     processors,
+    registries,
     service_root,
     session_service,
     storage,
@@ -26,5 +27,6 @@ ROUTES: tuple[Route, ...] = (
     *storage.ROUTES,
     *update_service.ROUTES,
     *task_service.ROUTES,
+    *registries.ROUTES,
     *managers.ROUTES,
 )

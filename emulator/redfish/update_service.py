@@ -98,6 +98,16 @@ async def push(request: Request) -> Response:
     return _begin(request, load, _targets(request.machine, targets))
 
 
+async def refuse_get(request: Request) -> Response:
+    """Nothing can be read where packages are pushed to."""
+    update = request.machine.board.persona.update
+    if request.path not in (update.multipart_uri, update.push_uri):
+        raise not_found(request.path)
+    error = RedfishError(405, "OperationNotAllowed", "The HTTP method GET is not allowed on this resource.")
+    error.headers = {"Allow": "POST"}
+    raise error
+
+
 async def get_inventory(request: Request) -> Response:
     """The ids of everything that runs firmware."""
     members = list(request.machine.firmware.inventory())
@@ -173,7 +183,7 @@ def _parts(request: Request, kind: str) -> tuple[dict[str, Any], bytes]:
 ROUTES = (
     Route(SERVICE, get=get_service, patch=change_service),
     Route(_SIMPLE_UPDATE, post=simple_update),
-    Route(f"{SERVICE}/{{}}", post=push),
+    Route(f"{SERVICE}/{{}}", get=refuse_get, post=push),
     Route(INVENTORY, get=get_inventory, post=push),
     Route(f"{INVENTORY}/{{}}", get=get_entry),
 )

@@ -1,0 +1,25 @@
+"""One fleet with a BMC of each persona, for tests that only read."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from emulator.testing import Bmc, EmulatedFleet, RunningBmc
+from tests.emulator.bmc_client import BmcClient
+
+PERSONAS = ("hgx-h100", "dell-xe9680", "gb200-compute-tray")
+_PASSWORD = "Changed-once-1"
+
+Museum = dict[str, RunningBmc]
+
+
+@pytest.fixture(scope="session")
+def museum() -> Iterator[Museum]:
+    """A BMC of each persona that may be read; the factory password is changed where it must be."""
+    with EmulatedFleet([Bmc(persona) for persona in PERSONAS]) as fleet:
+        bmcs = {bmc.persona: bmc for bmc in fleet.bmcs}
+        tray = bmcs["gb200-compute-tray"]
+        account = "/redfish/v1/AccountService/Accounts/root"
+        BmcClient(tray).send("PATCH", account, json={"Password": _PASSWORD}).raise_for_status()
+        yield {**bmcs, tray.persona: replace(tray, password=_PASSWORD)}

@@ -1,0 +1,82 @@
+"""Every resource of each persona, as clients of others see it."""
+
+import warnings
+from typing import Any
+
+import pytest
+import redfish
+import sushy
+import urllib3
+
+from tests.emulator.bmc_client import BmcClient
+from tests.emulator.conftest import PERSONAS, Museum
+
+
+def links(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        own = [value["@odata.id"]] if isinstance(value.get("@odata.id"), str) else []
+        return own + [found for part in value.values() for found in links(part)]
+    return [found for part in value for found in links(part)] if isinstance(value, list) else []
+
+
+@pytest.mark.parametrize("persona", PERSONAS)
+def test_every_link_leads_to_a_resource_that_names_itself(museum: Museum, persona: str) -> None:
+    """DSP0266: a service shall not return links to resources that it does not have."""
+    client = BmcClient(museum[persona])
+    seen: dict[str, dict[str, Any]] = {}
+    waiting = ["/redfish/v1"]
+    while waiting:
+        path = waiting.pop().partition("#")[0].rstrip("/")
+        if path not in seen:
+            seen[path] = client.get(path)
+            waiting.extend(links(seen[path]))
+    wrong = [path for path, document in seen.items() if document.get("@odata.id", path).rstrip("/") != path]
+    assert not wrong
+    assert len(seen) > 60
+
+
+@pytest.mark.parametrize("persona", PERSONAS)
+def test_expanded_collection_holds_the_documents_of_its_members(museum: Museum, persona: str) -> None:
+    """DSP0266, $expand."""
+    client = BmcClient(museum[persona])
+    path = "/redfish/v1/UpdateService/FirmwareInventory"
+    plain = [client.get(member["@odata.id"]) for member in client.get(path)["Members"][:5]]
+    assert client.get(f"{path}?$expand=.($levels=1)")["Members"][:5] == plain
+
+
+@pytest.mark.parametrize("persona", PERSONAS)
+def test_sushy_reads_each_persona(museum: Museum, persona: str) -> None:
+    """OpenStack's client."""
+    bmc = museum[persona]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", urllib3.exceptions.InsecureRequestWarning)
+        root = sushy.Sushy(f"{bmc.url}/redfish/v1/", username=bmc.username, password=bmc.password, verify=False)
+        system = root.get_system_collection().get_members()[0]
+        assert system.power_state == sushy.PowerState.OFF
+        assert system.uuid == bmc.uuid
+        assert system.bios.attributes
+        assert system.ethernet_interfaces.get_members()[0].mac_address
+        assert len(system.processors.get_members()) == (2 if persona == "gb200-compute-tray" else 10)
+        assert root.get_manager_collection().get_members()[0].firmware_version
+        assert root.get_chassis_collection().get_members()[0].serial_number == bmc.serial
+        assert len(root.get_update_service().firmware_inventory.get_members()) >= 20
+
+
+@pytest.mark.parametrize("persona", PERSONAS)
+def test_dmtf_client_logs_in_and_out(museum: Museum, persona: str) -> None:
+    """DMTF python-redfish-library."""
+    bmc = museum[persona]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", urllib3.exceptions.InsecureRequestWarning)
+        client = redfish.redfish_client(
+            bmc.url, bmc.username, bmc.password, default_prefix="/redfish/v1", timeout=10, max_retry=1
+        )
+        client.login(auth="session")
+        assert client.get("/redfish/v1/Systems").status == 200
+        client.logout()
+
+
+def test_each_address_is_another_machine(museum: Museum) -> None:
+    """One process, one port: what differs is the address."""
+    roots = [BmcClient(bmc).send("GET", "/redfish/v1").json() for bmc in museum.values()]
+    assert [root["Vendor"] for root in roots] == ["Supermicro", "Dell", "NVIDIA"]
