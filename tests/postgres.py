@@ -46,10 +46,10 @@ class PostgresServer:
         with psycopg.connect(self.url(), autocommit=True) as connection:
             connection.execute(statement)
 
-    def create_database(self, template: str = "template1") -> str:
-        """Make a database with a name of its own; the name."""
+    def create_database(self) -> str:
+        """Make an empty database (a quarter of a second) with a name of its own; the name."""
         name = f"site_{secrets.token_hex(6)}"
-        self.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+        self.execute(f"CREATE DATABASE {name}")
         return name
 
     def drop_database(self, name: str) -> None:
@@ -109,11 +109,11 @@ def _start(binaries: Path, folder: Path, server: PostgresServer) -> subprocess.P
     for path in (folder, password_file):
         os.chown(path, user.pw_uid, user.pw_gid)
     options = ["--username=firstlight", "--auth=scram-sha-256", f"--pwfile={password_file}", "--no-sync"]
-    initdb = [binaries / "initdb", f"--pgdata={data}", "--encoding=UTF8", "--locale=C.UTF-8", *options]
+    initdb = [str(binaries / "initdb"), f"--pgdata={data}", "--encoding=UTF8", "--locale=C.UTF-8", *options]
     made = subprocess.run([*_as(user), *initdb], cwd=folder, capture_output=True, text=True)
     assert made.returncode == 0, made.stderr
     settings = [word for name, value in _SETTINGS.items() for word in ("-c", f"{name}={value}")]
-    command = [*_as(user), binaries / "postgres", "-D", data, "-p", str(server.port), *settings]
+    command = [*_as(user), str(binaries / "postgres"), "-D", str(data), "-p", str(server.port), *settings]
     with (folder / "log").open("wb") as log:
         return subprocess.Popen(command, cwd=folder, stdout=log, stderr=log)
 

@@ -122,7 +122,7 @@ def _acquire(connection: Connection, *, bmc: str, holder: str, seconds: float) -
     is_free = or_(LEASES.c.holder == holder, LEASES.c.expires_at <= now)
     statement = insert(connection, LEASES).values(bmc=bmc, **values)
     taken = statement.on_conflict_do_update(index_elements=["bmc"], set_=values, where=is_free)
-    return connection.execute(taken).rowcount == 1
+    return connection.execute(taken.returning(LEASES.c.bmc)).first() is not None
 
 
 def _now(connection: Connection) -> datetime:

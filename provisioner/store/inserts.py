@@ -25,4 +25,4 @@ def upsert(connection: Connection, *, table: "Table[Any]", values: Mapping[str, 
 def insert_if_new(connection: Connection, *, table: "Table[Any]", values: Mapping[str, Any]) -> bool:
     """Insert a row unless one with the same key is there; True when it was inserted."""
     statement = insert(connection, table).values(values).on_conflict_do_nothing()
-    return connection.execute(statement).rowcount == 1
+    return connection.execute(statement.returning(*table.primary_key)).first() is not None

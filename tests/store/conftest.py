@@ -3,11 +3,14 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
+from psycopg.sql import SQL, Identifier
 
 from provisioner.capabilities.cipher import Cipher
 from provisioner.secrets.fernet_cipher import open_cipher
 from provisioner.store.opening import Store, open_store
+from provisioner.store.schema import TABLES
 from tests.postgres import PostgresServer
 
 
@@ -18,11 +21,11 @@ def cipher(tmp_path_factory: pytest.TempPathFactory) -> Cipher:
 
 
 @pytest.fixture(scope="session")
-def migrated_template(postgres_server: PostgresServer, cipher: Cipher) -> str:
-    """Return the name of a migrated database to copy."""
-    name = postgres_server.create_database()
-    open_store(postgres_server.url(name), cipher).close()
-    return name
+def migrated_url(postgres_server: PostgresServer, cipher: Cipher) -> str:
+    """Return the URL of a migrated database that tests use one after the other: emptied much faster than made."""
+    url = postgres_server.url(postgres_server.create_database())
+    open_store(url, cipher).close()
+    return url
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -40,10 +43,10 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     if request.param == "sqlite":
         yield f"sqlite:///{tmp_path}/site.db"
         return
-    server: PostgresServer = request.getfixturevalue("postgres_server")
-    name = server.create_database(request.getfixturevalue("migrated_template"))
-    yield server.url(name)
-    server.drop_database(name)
+    shared: str = request.getfixturevalue("migrated_url")
+    yield shared
+    with psycopg.connect(shared) as connection:
+        connection.execute(SQL("TRUNCATE {}").format(SQL(", ").join(Identifier(table.name) for table in TABLES)))
 
 
 @pytest.fixture

@@ -1,0 +1,92 @@
+"""The schema, migrations and the opening of a database."""
+
+import sqlite3
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import Engine, create_engine, text
+
+from provisioner.capabilities.cipher import Cipher
+from provisioner.errors import BadInput
+from provisioner.store.opening import open_store
+from provisioner.store.schema import TABLES, schema
+from provisioner.store.urls import database_url
+
+
+def engine(url: str) -> Engine:
+    return create_engine(database_url(url))
+
+
+def test_migrations_make_exactly_the_tables_of_the_code(empty_url: str, cipher: Cipher) -> None:
+    open_store(empty_url, cipher).close()
+    with engine(empty_url).connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        assert compare_metadata(context, schema()) == []
+
+
+def test_every_table_is_listed() -> None:
+    assert set(schema().tables.values()) == set(TABLES)
+
+
+def test_several_workers_may_start_at_once(empty_url: str, cipher: Cipher) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        stores = list(pool.map(lambda _: open_store(empty_url, cipher), range(4)))
+    for store in stores:
+        store.close()
+
+
+def test_a_database_of_a_newer_program_is_refused(empty_url: str, cipher: Cipher) -> None:
+    open_store(empty_url, cipher).close()
+    with engine(empty_url).begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = 'v9999'"))
+    with pytest.raises(BadInput, match="newer Firstlight"):
+        open_store(empty_url, cipher)
+
+
+def test_a_sqlite_file_is_private_and_safe(tmp_path: Path, cipher: Cipher) -> None:
+    path = tmp_path / "state" / "site.db"
+    store = open_store(f"sqlite:///{path}", cipher)
+    assert {one.stat().st_mode & 0o777 for one in path.parent.iterdir()} == {0o600}
+    with store.database.writer.connect() as connection:
+        settings = {
+            name: connection.exec_driver_sql(f"PRAGMA {name}").scalar_one()
+            for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
+        }
+    assert settings == {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "busy_timeout": 30_000}
+    store.close()
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("sqlite://", "needs a file"),
+        ("sqlite:///:memory:", "needs a file"),
+        ("mysql://root:geheim@db/site", "mysql is not supported"),
+        ("/var/lib/site.db", "no URL"),
+        ("postgresql://firstlight:geheim@127.0.0.1:1/site", "cannot use the database"),
+        ("sqlite:////proc/nowhere/site.db", "cannot open the database"),
+    ],
+)
+def test_a_url_that_cannot_be_used_is_refused_without_its_password(url: str, told: str, cipher: Cipher) -> None:
+    with pytest.raises(BadInput, match=told) as refused:
+        open_store(url, cipher)
+    assert "geheim" not in str(refused.value)
+
+
+def test_a_file_that_is_no_database_is_left_alone(tmp_path: Path, cipher: Cipher) -> None:
+    path = tmp_path / "site.db"
+    path.write_text("a shopping list, long enough to look like something" * 100)
+    with pytest.raises(BadInput, match="not a database"):
+        open_store(f"sqlite:///{path}", cipher)
+    assert path.read_text().startswith("a shopping list")
+
+
+def test_readers_of_sqlite_cannot_write(tmp_path: Path, cipher: Cipher) -> None:
+    store = open_store(f"sqlite:///{tmp_path}/site.db", cipher)
+    with pytest.raises(Exception, match="readonly"), store.database.reader.begin() as connection:
+        connection.execute(text("DELETE FROM nodes"))
+    store.close()
+    assert sqlite3.connect(tmp_path / "site.db").execute("PRAGMA integrity_check").fetchone() == ("ok",)
