@@ -1,0 +1,28 @@
+"""The clock of the site."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+_SHORTEST_SECONDS = 0.1
+"""Real time: hardware without durations is still asked only ten times a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class PacedClock:
+    """`Clock`. `speed`: emulated seconds per real second; 1 for hardware, 0 where nothing takes any time."""
+
+    speed: float = 1.0
+
+    def now(self) -> datetime:
+        """The time of day is real at any speed."""
+        return datetime.now(UTC)
+
+    def wall(self, duration: timedelta) -> float:
+        """Real seconds; at least a tenth of one, so that nothing spins."""
+        seconds = duration.total_seconds() / self.speed if self.speed else 0.0
+        return max(seconds, _SHORTEST_SECONDS)
+
+    @property
+    def pace(self) -> float:
+        """Real seconds per second of a time limit; limits stay generous where nothing takes any time."""
+        return 1.0 / self.speed if self.speed else 1.0

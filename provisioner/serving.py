@@ -1,0 +1,113 @@
+"""The daemon: a running site, its API, and the loops that keep it going."""
+
+import asyncio
+import os
+import signal
+import socket
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager, nullcontext
+from datetime import timedelta
+from typing import Any
+
+import structlog
+import uvicorn
+from uvicorn.importer import import_from_string
+
+from provisioner.errors import BadInput, LeaseLost
+from provisioner.settings import Environment
+from provisioner.upkeep import upkeep
+from provisioner.wiring import Checked, Running, running
+
+_log = structlog.get_logger(__name__)
+
+_APP = "api.app:create_app"
+"""Loaded by name, as any ASGI server does: the API stands on the provisioner, never the other way round."""
+
+_LEASE_LOST = 75  # EX_TEMPFAIL: a supervisor starts us again
+
+
+class Server(uvicorn.Server):
+    """uvicorn, with the signals left to us: its own way ends the process before anything is tidied up."""
+
+    def capture_signals(self) -> Any:
+        """Nothing is captured."""
+        return nullcontext()
+
+    def stop(self) -> None:
+        """Answer what is in hand, then end."""
+        self.should_exit = True
+
+
+Beside = Callable[[Running, Server], Coroutine[Any, Any, None]]
+
+
+async def serve(checked: Checked, environment: Environment, beside: Beside | None = None) -> None:
+    """Until SIGINT or SIGTERM. `beside` runs as long as the server and may stop it. Raises `BadInput`."""
+    with _listener(checked) as listener:
+        async with running(checked, environment) as live:
+            server = Server(_config(live))
+            loops = [live.reconciler.run(), upkeep(live.store, live.engine, timedelta(minutes=10))]
+            loops += [_guard(live)] if live.slot else []
+            loops += [beside(live, server)] if beside else []
+            with _stopped_by_signals(server):
+                await _serve(server, listener, loops)
+
+
+async def _serve(server: Server, listener: socket.socket, loops: list[Coroutine[Any, Any, None]]) -> None:
+    """The loops end with the server, and a loop that fails ends the server."""
+    tasks = [asyncio.create_task(loop) for loop in loops]
+    for task in tasks:
+        task.add_done_callback(lambda ended: None if ended.cancelled() or not ended.exception() else server.stop())
+    await server.serve([listener])
+    for task in tasks:
+        task.cancel()
+    for ended in await asyncio.gather(*tasks, return_exceptions=True):
+        if isinstance(ended, Exception):
+            raise ended
+
+
+async def _guard(live: Running) -> None:
+    assert live.slot is not None, "only called with a slot"  # noqa: S101
+    try:
+        await live.slot.guard(live.engine.adopt)
+    except LeaseLost as error:
+        _log.error("slot_lost", reason=str(error))
+        os._exit(_LEASE_LOST)  # at once: another worker may be acting on our nodes already
+
+
+def _config(live: Running) -> uvicorn.Config:
+    return uvicorn.Config(
+        import_from_string(_APP)(live.service),
+        access_log=False,  # paths of the boot endpoint are secrets
+        log_config=None,
+        lifespan="off",
+        timeout_graceful_shutdown=3,
+        server_header=False,
+    )
+
+
+@contextmanager
+def _stopped_by_signals(server: Server) -> Iterator[None]:
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, server.stop)
+    try:
+        yield
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)
+
+
+@contextmanager
+def _listener(checked: Checked) -> Iterator[socket.socket]:
+    where = checked.site.listen
+    with socket.socket(socket.AF_INET) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((where.host, int(where.port)))
+        except OSError as error:
+            raise BadInput(
+                f"listen: {where.host}:{where.port} cannot be used ({error.strerror}); stop what listens there or "
+                "choose another port"
+            ) from error
+        yield listener

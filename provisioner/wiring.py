@@ -1,0 +1,172 @@
+"""Puts one running site together. The only module that knows every concrete class."""
+
+import fcntl
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from images.store import ArtefactStore
+from profiles.catalog import Catalog
+from profiles.findings import ProfileError
+from profiles.loader import load_catalog
+from provisioner.capabilities.service import Service
+from provisioner.capabilities.world import World
+from provisioner.clock import PacedClock
+from provisioner.discovery.expected import Expected, read_expected
+from provisioner.engine import DbosEngine, EngineSettings
+from provisioner.errors import BadInput
+from provisioner.leases.bmc_leases import BmcLeases
+from provisioner.leases.limits import LeaseSettings
+from provisioner.leases.slot_lease import SlotLease
+from provisioner.operations.registry import OPERATIONS
+from provisioner.pulse import Pulse
+from provisioner.reconciler.loop import Reconciler
+from provisioner.redfish.bmcs import RedfishBmcs, RedfishSettings
+from provisioner.redfish.tls import TlsMode, TlsPolicy
+from provisioner.release_shelf import ReleaseShelf
+from provisioner.secrets.fernet_cipher import open_cipher
+from provisioner.settings import Environment, Site, TlsChoice
+from provisioner.store.opening import Store, open_store
+
+SHIPPED_PROFILES = Path(__file__).parent.parent / "profiles"
+
+_TLS = {TlsChoice.PIN: TlsMode.PIN, TlsChoice.CA: TlsMode.CA, TlsChoice.OFF: TlsMode.UNCHECKED}
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """Everything that people wrote, read and found good before anything starts."""
+
+    site: Site
+    catalog: Catalog
+    expected: tuple[Expected, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """One running site."""
+
+    site: Site
+    service: Service
+    store: Store
+    engine: DbosEngine
+    reconciler: Reconciler
+    bmcs: RedfishBmcs
+    slot: SlotLease | None
+    missing_packages: tuple[str, ...]
+
+
+def check(site: Site) -> Checked:
+    """Read all input files. Raises `BadInput` with everything that is wrong with the first kind that is."""
+    try:
+        catalog = load_catalog(site.profiles or SHIPPED_PROFILES)
+        expected = read_expected(site.expected) if site.expected else ()
+    except ProfileError as error:
+        raise BadInput(str(error)) from error
+    return Checked(site, catalog, expected)
+
+
+@asynccontextmanager
+async def running(checked: Checked, environment: Environment) -> AsyncIterator[Running]:
+    """Open the store, take a slot, start the engine, and take in the expected list. Raises `BadInput`."""
+    site = checked.site
+    site.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with _alone(site):
+        pulse = Pulse()
+        cipher = open_cipher(environment.key_file or site.data_dir / "secret.key")
+        store = open_store(site.database, cipher, pulse.beat)
+        try:
+            async with _running(checked, store, pulse) as live:
+                yield live
+        finally:
+            store.close()
+
+
+@asynccontextmanager
+async def _running(checked: Checked, store: Store, pulse: Pulse) -> AsyncIterator[Running]:
+    site, clock = checked.site, PacedClock(float(checked.site.speed))
+    shelf = ReleaseShelf(checked.catalog, site.releases, ArtefactStore(site.data_dir / "artefacts"), site.url)
+    missing = shelf.stock(site.firmware_dir)
+    bmcs = _bmcs(site, store, clock)
+    world = _world(site, store, bmcs, clock, shelf)
+    slot = SlotLease(site.database, int(site.limits.workers)) if _shared(site) else None
+    engine = DbosEngine(await _engine_settings(site, clock, slot), clock)
+    reconciler = Reconciler(world, engine, period=clock.wall(timedelta(seconds=5)), pace=clock.pace)
+    service = Service(site.name, world, engine, store.tokens, pulse)
+    try:
+        await engine.launch(world, OPERATIONS)
+        await _take_in(checked.expected, store, world)
+        await store.tokens.ensure_admin(site.data_dir / "admin-token")
+        (site.data_dir / "endpoint").write_text(f"{site.url}\n", encoding="utf-8")
+        pulse.call(reconciler.wake)
+        yield Running(site, service, store, engine, reconciler, bmcs, slot, missing)
+    finally:
+        await engine.close()
+        await bmcs.close()
+        if slot is not None:
+            await slot.close()
+
+
+def _bmcs(site: Site, store: Store, clock: PacedClock) -> RedfishBmcs:
+    limits = LeaseSettings(
+        requests_per_bmc=int(site.limits.requests_per_bmc), requests_per_site=int(site.limits.requests_per_site)
+    )
+    leases = BmcLeases(store.logins, clock, shared=store.leases if _shared(site) else None, settings=limits)
+    policy = TlsPolicy(_TLS[site.tls.policy], site.tls.ca_file)
+    return RedfishBmcs(leases, store.certificates, clock, settings=RedfishSettings(tls=policy))
+
+
+def _world(site: Site, store: Store, bmcs: RedfishBmcs, clock: PacedClock, shelf: ReleaseShelf) -> World:
+    return World(
+        clock=clock,
+        nodes=store.nodes,
+        events=store.events,
+        documents=store.documents,
+        vault=store.vault,
+        boots=store.boots,
+        burn_ins=store.burn_ins,
+        journal=store.journal,
+        logins=store.logins,
+        certificates=store.certificates,
+        bmcs=bmcs,
+        releases=shelf,
+        artefacts=shelf,
+        public_url=site.url,
+        awake_since=clock.now(),
+    )
+
+
+async def _engine_settings(site: Site, clock: PacedClock, slot: SlotLease | None) -> EngineSettings:
+    return EngineSettings(
+        url=site.engine_database,
+        slot=await slot.acquire() if slot else "slot-0",
+        per_rack=int(site.limits.per_rack),
+        poll=timedelta(seconds=min(1.0, clock.wall(timedelta(seconds=10)))),
+    )
+
+
+async def _take_in(expected: tuple[Expected, ...], store: Store, world: World) -> None:
+    await store.nodes.expect([one.node for one in expected], world.clock.now())
+    for one in expected:
+        if one.credentials is not None:
+            await store.vault.put_factory(one.node.name, one.credentials)
+
+
+def _shared(site: Site) -> bool:
+    return site.database_url is not None and site.database_url.startswith("postgres")
+
+
+@contextmanager
+def _alone(site: Site) -> Iterator[None]:
+    """On SQLite one process has the data directory to itself. Raises `BadInput` when another one has it."""
+    if _shared(site):
+        yield
+        return
+    with (site.data_dir / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise BadInput(f"{site.data_dir}: another firstlight is running on this data directory") from error
+        yield
