@@ -43,8 +43,10 @@ def spell_duration(duration: timedelta) -> str:
 
 def _number(value: Any) -> int | float:
     """Return a whole number as int, so that 2 and 2.0 are equal content."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float):
         raise refuse("must be a number")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise refuse("must be a finite number")
     return int(value) if value == int(value) else value
 
 

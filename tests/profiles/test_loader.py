@@ -97,6 +97,50 @@ MISTAKES = [
         'images/agent.yaml:1: name: "agents" differs from the name of the file; write "agent" or rename the file',
     ),
     (
+        edited("burnin/quick.yaml", "threads: 1", "threads: .nan"),
+        "burnin/quick.yaml:9: items[0].floors.threads: must be a finite number",
+    ),
+    (
+        edited("burnin/quick.yaml", "seconds: 2", "seconds: true"),
+        "burnin/quick.yaml:7: items[0].parameters.seconds: must be a number",
+    ),
+    (
+        edited("burnin/quick.yaml", "seconds: 2", "seconds: -1"),
+        "burnin/quick.yaml:7: items[0].parameters.seconds: input should be greater than 0",
+    ),
+    (
+        edited("burnin/quick.yaml", "90s", "400d"),
+        "burnin/quick.yaml:8: items[0].deadline: is not between 1ms and 365d; write a number and a unit: 90s, 15m, 2h",
+    ),
+    (
+        edited("firmware/box-1.yaml", "version:", 'extract: "Ver ("\n    version:'),
+        "firmware/box-1.yaml:7: components[0].extract: is not a regular expression: "
+        "missing ), unterminated subpattern at position 4",
+    ),
+    (
+        edited("firmware/box-1.yaml", "size_bytes: 4096", "size_bytes: true"),
+        "firmware/box-1.yaml:8: components[0].artefact.size_bytes: must be a whole number",
+    ),
+    (
+        {
+            "firmware/box-1.yaml": FILES["firmware/box-1.yaml"]
+            + FILES["firmware/box-1.yaml"].partition("components:\n")[2]
+        },
+        'firmware/box-1.yaml:11: components[1].component: "bmc" is already components[0]; keep one of them',
+    ),
+    (
+        edited("bios/box-gpu.yaml", "Retries: 3", "Retries: [3]"),
+        "bios/box-gpu.yaml:6: attributes.Retries: must be text, a whole number, true or false; quote it if it is text",
+    ),
+    (
+        edited("hardware/box.yaml", "[Supermicro]", "[]"),
+        "hardware/box.yaml:4: match.manufacturer: is empty; list at least one",
+    ),
+    (
+        edited("hardware/box.yaml", "[Supermicro]", "Supermicro"),
+        "hardware/box.yaml:4: match.manufacturer: must be a list (- item), not text",
+    ),
+    (
         {"images/other.yml": ""},
         "images/other.yml:1: is not read; rename it to .yaml",
     ),

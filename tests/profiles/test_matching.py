@@ -69,6 +69,10 @@ def test_two_classes_that_fit_are_a_refusal(tmp_path: Path) -> None:
     assert "fits as well as others (box, twin)" in str(match(catalog, FOUND))
 
 
+def test_an_empty_catalog_is_a_refusal() -> None:
+    assert str(match(replace(CATALOG, hardware_classes={}), FOUND)).endswith("the catalog has no hardware classes")
+
+
 TEXTS = st.sampled_from(["Supermicro", "SYS-821GE-TNHR", "XE9680", "NVIDIA H100", "x86_64", "", "[", "*"]) | st.text()
 
 
