@@ -23,6 +23,11 @@ class Bmc(Protocol):
 
     address: BmcAddress
 
+    @property
+    def must_change_password(self) -> bool:
+        """The BMC answers nothing before the password of this account has been changed (DSP0266, 13.2.6)."""
+        ...
+
     async def identity(self) -> Identity:
         """Who the server says it is."""
         ...

@@ -138,6 +138,10 @@ class Vault(Protocol):
         """Keep what the label says; never replaces a password of ours."""
         ...
 
+    async def replace(self, node: NodeName, credentials: Credentials) -> None:
+        """A person says that these work now: a password of ours is no longer believed in. Raises `NotFound`."""
+        ...
+
     async def propose(self, node: NodeName) -> tuple[Credentials, bool]:
         """A generated password to change to, the same on every call until `confirm`; True when an earlier run may
         already have sent it to the BMC.

@@ -12,21 +12,33 @@ from provisioner.models.lifecycle import State
 from provisioner.models.node import Node
 from provisioner.operations.outcome import Outcome
 from provisioner.operations.reach import bmc_of, tell
+from provisioner.operations.secure import set_password
 from provisioner.placement import serials
 
 _UNTOUCHABLE = frozenset({State.IN_PRODUCTION, State.MAINTENANCE, State.DECOMMISSIONING, State.DECOMMISSIONED})
 
 
 async def identify(durable: Durable, world: World, key: RunKey) -> Outcome:
-    """Log in, read who it says it is, and compare that with the plan and with every other server."""
+    """Log in, read who it says it is, and compare that with the plan and with every other server.
+
+    Some BMCs (OpenBMC) say nothing before their factory password has been changed.
+    """
     serial = await durable.step("read_identity", read_identity, world, key)
+    if not serial:
+        await durable.step("set_required_password", set_password, world, key)
+        serial = await durable.step("read_identity_again", read_identity, world, key)
     return Outcome(State.IDENTIFIED, f"its BMC answers and says serial {serial}")
 
 
 async def read_identity(world: World, key: RunKey) -> str:
-    """The serial, once it is beyond doubt. Two servers with one serial are never merged: both are held."""
+    """The serial, once it is beyond doubt; "" when the password must be changed first.
+
+    Two servers with one serial are never merged: both are held.
+    """
     await tell(world, key, "asking the BMC which server this is")
     async with bmc_of(world, key.node) as bmc:
+        if bmc.must_change_password:
+            return ""
         identity = await bmc.identity()
     node = await world.nodes.get(key.node)
     _refuse_placeholder(node, identity)

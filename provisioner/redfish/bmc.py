@@ -41,6 +41,11 @@ class RedfishBmc:
         self._access = access
         self._verdicts = verdicts
 
+    @property
+    def must_change_password(self) -> bool:
+        """As the login said; true until a new login with the changed password."""
+        return self._access.channel.account_path is not None
+
     async def identity(self) -> Identity:
         """Who the server says it is."""
         layout = await self._layout()
@@ -147,7 +152,10 @@ class RedfishBmc:
 
     async def task(self, uri: TaskUri) -> Task:
         """One look at a task or its monitor. Raises `ResourceGone` when the BMC has forgotten it."""
-        return tasks.task_of(uri, await self._access.get_any(uri))
+        try:
+            return tasks.task_of(uri, await self._access.get_any(uri))
+        except BmcRefused as error:  # a monitor hands on the refusal of the request that it stands for
+            return tasks.failed(uri, error.message)
 
     async def tasks(self) -> tuple[Task, ...]:
         """All tasks that the BMC lists."""

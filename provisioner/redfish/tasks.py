@@ -40,6 +40,11 @@ def task_of(uri: TaskUri, answer: Answer) -> Task:
     return listed(uri, body)
 
 
+def failed(uri: TaskUri, words: str) -> Task:
+    """A task whose monitor answers with an error."""
+    return Task(uri=uri, state="Exception", status="Critical", percent=None, messages=(words,))
+
+
 def listed(uri: TaskUri, document: Document) -> Task:
     """A task as its collection shows it."""
     snapshot = Snapshot()

@@ -78,12 +78,20 @@ async def release(world: World, name: NodeName, who: str) -> Node:
 
 
 async def set_password(world: World, name: NodeName, credentials: Credentials, who: str) -> Node:
-    """A person has read the BMC's label: forget the failed logins and try this, once. Raises `NotFound`."""
+    """A person has read the BMC's label: forget the failed logins and try this, once. Raises `NotFound`.
+
+    Our own password did not work, so this may be another board or one that was reset: a held node that is not in
+    production starts from the beginning.
+    """
     node = await world.nodes.get(name)
-    await world.vault.put_factory(name, credentials)
+    await world.vault.replace(name, credentials)
     await world.logins.clear(str(node.bmc), credentials.username)
     if node.hold is not None:
-        await world.nodes.let_go(node, f"BMC password entered by {who}", world.clock.now())
+        reason, now = f"BMC password entered by {who}", world.clock.now()
+        if RULES[node.held_from or State.DISCOVERED].operation is None:
+            await world.nodes.let_go(node, reason, now)
+        else:
+            await world.nodes.advance(node, State.DISCOVERED, reason, now)
     return await world.nodes.get(name)
 
 

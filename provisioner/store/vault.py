@@ -55,6 +55,11 @@ class SqlVault:
         sealed = self._seal(credentials)
         await self._database.write(partial(_put_factory, node=node, sealed=sealed))
 
+    async def replace(self, node: NodeName, credentials: Credentials) -> None:
+        """A person says that these work now: a password of ours is no longer believed in. Raises `NotFound`."""
+        sealed = self._seal(credentials)
+        await self._database.write(partial(_replace, node=node, sealed=sealed))
+
     async def propose(self, node: NodeName) -> tuple[Credentials, bool]:
         """Credentials to change to, the same until `confirm`; True when they may have been sent already.
 
@@ -105,6 +110,11 @@ def _put_factory(connection: Connection, *, node: NodeName, sealed: bytes) -> No
         upsert(connection, table=VAULT, values={"node": node, "factory": sealed, "sending": False})
     else:
         _change(connection, node, {"factory": sealed})
+
+
+def _replace(connection: Connection, *, node: NodeName, sealed: bytes) -> None:
+    _put_factory(connection, node=node, sealed=sealed)
+    _change(connection, node, {"current": None, "proposed": None, "sending": False})
 
 
 def _mark_sending(connection: Connection, *, node: NodeName) -> None:

@@ -50,7 +50,8 @@ def test_sushy_reads_each_persona(museum: Museum, persona: str) -> None:
     bmc = museum[persona]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", urllib3.exceptions.InsecureRequestWarning)
-        root = sushy.Sushy(f"{bmc.url}/redfish/v1/", username=bmc.username, password=bmc.password, verify=False)
+        basic = sushy.auth.BasicAuth(bmc.username, bmc.password)
+        root = sushy.Sushy(f"{bmc.url}/redfish/v1/", verify=False, auth=basic)
         system = root.get_system_collection().get_members()[0]
         assert system.power_state == sushy.PowerState.OFF
         assert system.uuid == bmc.uuid
