@@ -153,8 +153,9 @@ def _desire(connection: Connection, *, name: NodeName, release: ReleaseDigest, r
 
 
 def _expect(connection: Connection, *, nodes: Sequence[ExpectedNode], at: datetime) -> int:
+    """By name, so that of two that insert the same at once, one waits for the other and not each for each."""
     added: list[NodeName] = []
-    rows = [new_row(one, at) for one in nodes]
+    rows = [new_row(one, at) for one in sorted(nodes, key=lambda one: one.name)]
     for start in range(0, len(rows), _BATCH):
         statement = insert(connection, NODES).values(rows[start : start + _BATCH])
         added += connection.scalars(statement.on_conflict_do_nothing().returning(NODES.c.name))

@@ -101,3 +101,8 @@ def _write_private(path: Path, token: Secret) -> None:
         file.flush()
         os.fsync(descriptor)
     fresh.replace(path)
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
