@@ -10,7 +10,7 @@ from datetime import timedelta
 from provisioner.capabilities.clock import Clock
 from provisioner.capabilities.leases import HeldLease, Leases
 from provisioner.capabilities.login_failures import PinnedCertificates
-from provisioner.errors import BmcError
+from provisioner.errors import BmcError, CertificateChanged
 from provisioner.models.inventory import Identity
 from provisioner.models.node import BmcAddress
 from provisioner.models.secret import Credentials
@@ -77,6 +77,9 @@ class RedfishBmcs:
                 )
                 await access.log_in(credentials)
                 yield RedfishBmc(access, self._verdicts)
+            except CertificateChanged:
+                self._channels.pop(address, None)  # a person may have said by the next time that it is right
+                raise
             finally:
                 self._end_later(address)
 

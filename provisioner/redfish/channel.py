@@ -23,8 +23,10 @@ class Channel:
     token: Secret | None = None
     session_path: str | None = None
     basic: bool = False
+    must_change_password: bool = False
+    """The BMC said at login that it answers nothing else before (DSP0266, 13.2.6)."""
     account_path: str | None = None
-    """Where the BMC said that the password must be changed first."""
+    """The account whose password it means, where it said that too."""
     layout: Layout | None = None
 
     @property
@@ -50,7 +52,7 @@ class Channel:
     def forget(self) -> None:
         """The BMC knows the session no more, or we do not want it any more."""
         self.token = self.session_path = self.account_path = self.layout = None
-        self.basic = False
+        self.basic = self.must_change_password = False
         self.session.headers = {}
 
     def secrets(self) -> tuple[str, ...]:

@@ -116,7 +116,10 @@ def _devices(snapshot: Snapshot, layout: Layout) -> list[Processor]:
 
 
 def _is_gpu(device: Document) -> bool:
-    return device.get("DeviceType") == "GPU" or bool(re.match(r"GPU", _text(device, "Id"), re.IGNORECASE))
+    """iLO 5 calls the baseboard (no instance on the bus) and the NVSwitches GPUs too."""
+    if device.get("DeviceType") == "GPU":
+        return bool(device.get("DeviceInstances")) and "switch" not in _text(device, "Name").lower()
+    return _text(device, "Id").lower().startswith("gpu")
 
 
 def _architecture(cpus: list[ProcessorEntry]) -> str:

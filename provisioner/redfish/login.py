@@ -88,7 +88,7 @@ class Login:
         if not token:
             raise BmcUnreachable(bmc, f"POST {path}: {answer.status_code} without X-Auth-Token")
         channel.accept(credentials, Secret(token), _session_path(answer))
-        channel.account_path = _password_must_change(answer)
+        channel.must_change_password, channel.account_path = _password_must_change(answer)
 
     async def _try_basic(self, channel: Channel, credentials: Credentials, path: str | None) -> None:
         """Without a SessionService every request carries the password; the first one shows whether it is right."""
@@ -128,14 +128,15 @@ def _session_path(answer: Answer) -> str | None:
         return None
 
 
-def _password_must_change(answer: Answer) -> str | None:
-    """DSP0266 "Password change required": the message names the account's URI."""
+def _password_must_change(answer: Answer) -> tuple[bool, str | None]:
+    """DSP0266 "Password change required": whether it is, and the account's URI, which the message should name."""
     try:
         body = answer.json()
     except ValueError:
-        return None
+        return False, None
     for info in extended_info(body):
-        arguments = info.get("MessageArgs")
-        if "PasswordChangeRequired" in str(info.get("MessageId")) and isinstance(arguments, list) and arguments:
-            return str(arguments[0])
-    return None
+        if "PasswordChangeRequired" in str(info.get("MessageId")):
+            arguments = info.get("MessageArgs")
+            path = arguments[0] if isinstance(arguments, list) and arguments else None
+            return True, path if isinstance(path, str) and path.startswith("/") else None
+    return False, None

@@ -91,13 +91,14 @@ class Transport:
     async def _get(
         self, address: BmcAddress, trust: Trust, path: str, *, headers: Mapping[str, str] | None, largest_bytes: int
     ) -> Answer:
-        """A kept connection that the BMC has closed is replaced once, without counting as a try."""
+        """A kept connection that has died is replaced once, without counting as a try."""
+        reused: list[bool] = []
         try:
-            return await self._exchange(address, trust, "GET", path, headers=headers, largest_bytes=largest_bytes)
+            return await self._exchange(
+                address, trust, "GET", path, headers=headers, largest_bytes=largest_bytes, reused=reused
+            )
         except BmcUnreachable as error:
-            if not isinstance(error.__cause__, (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError)) or isinstance(
-                error.__cause__, aiohttp.ClientConnectorError
-            ):
+            if not reused or not isinstance(error.__cause__, (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError)):
                 raise
         return await self._exchange(address, trust, "GET", path, headers=headers, largest_bytes=largest_bytes)
 
@@ -120,6 +121,7 @@ class Transport:
         seconds: float | None = None,
         largest_bytes: int = LARGEST_BODY_BYTES,
         kept: bool = True,
+        reused: list[bool] | None = None,
     ) -> Answer:
         url = yarl.URL(f"{trust.scheme}://{authority(address)}{path.replace(' ', '%20')}", encoded=True)
         limit = aiohttp.ClientTimeout(
@@ -128,7 +130,14 @@ class Transport:
         fields = {"OData-Version": "4.0", "Accept": "application/json", **(headers or {})}
         try:
             async with self._session(kept=kept).request(
-                method, url, headers=fields, data=data, ssl=trust.for_aiohttp, timeout=limit, allow_redirects=False
+                method,
+                url,
+                headers=fields,
+                data=data,
+                ssl=trust.for_aiohttp,
+                timeout=limit,
+                allow_redirects=False,
+                trace_request_ctx=reused,
             ) as response:
                 content = await _body(response, largest_bytes)
                 return Answer(response.status, CIMultiDict(response.headers), content)
@@ -147,11 +156,21 @@ _POOL: dict[str, Any] = {"limit": 0, "limit_per_host": 0, "use_dns_cache": False
 
 
 def _client(connector: aiohttp.TCPConnector) -> aiohttp.ClientSession:
+    trace = aiohttp.TraceConfig()
+    trace.on_connection_reuseconn.append(_note_reuse)
     client = aiohttp.ClientSession(
-        connector=connector, cookie_jar=aiohttp.DummyCookieJar(), headers={"Accept-Encoding": "identity"}
+        trace_configs=[trace],
+        connector=connector,
+        cookie_jar=aiohttp.DummyCookieJar(),
+        headers={"Accept-Encoding": "identity"},
     )
     client._retry_connection = False  # private in aiohttp 3.14: it would send a DELETE twice; a test watches it
     return client
+
+
+async def _note_reuse(_: aiohttp.ClientSession, context: Any, __: aiohttp.TraceConnectionReuseconnParams) -> None:
+    if context.trace_request_ctx is not None:
+        context.trace_request_ctx.append(True)
 
 
 async def _body(response: aiohttp.ClientResponse, largest_bytes: int) -> bytes:

@@ -20,14 +20,14 @@ class FastClock:
         """Real now."""
         return datetime.now(UTC)
 
-    def wall(self, duration: timedelta) -> float:
-        """Nothing waits; what was asked for is kept in `asked`."""
-        self.asked = duration
-        return 0.0
-
     def __init__(self) -> None:
         """Nobody has waited yet."""
-        self.asked: timedelta | None = None
+        self.asked: list[timedelta] = []
+
+    def wall(self, duration: timedelta) -> float:
+        """Nothing waits; what was asked for is kept in `asked`."""
+        self.asked.append(duration)
+        return 0.0
 
 
 class Failures:
@@ -67,6 +67,10 @@ class Pins:
         """The first one stays."""
         self.fingerprints.setdefault(bmc, fingerprint)
 
+    async def forget(self, bmc: str) -> None:
+        """A person says that the next one is right."""
+        self.fingerprints.pop(bmc, None)
+
 
 class Site:
     """What a site remembers, and the way to its BMCs."""
@@ -77,7 +81,7 @@ class Site:
         *,
         timeouts: Timeouts = IMPATIENT,
         idle_session: timedelta = timedelta(minutes=2),
-        leases: LeaseSettings = LeaseSettings(),
+        leases: LeaseSettings | None = None,
     ) -> None:
         """`mode` of TLS: PLAIN for the small servers of the tests."""
         self.clock = FastClock()
