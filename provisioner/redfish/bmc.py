@@ -43,11 +43,6 @@ class RedfishBmc:
 
     @property
     def must_change_password(self) -> bool:
-        """As the login said; true until a new login with the changed password."""
-        return self._access.channel.account_path is not None
-
-    @property
-    def must_change_password(self) -> bool:
         """The BMC said at login that the password must be changed first."""
         return self._access.channel.must_change_password
 
