@@ -7,7 +7,7 @@
 """
 
 import sqlite3
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import ParamSpec, TypeVar, cast
@@ -86,12 +86,13 @@ class DbosEngine:
         self._settings = settings
         self._clock = clock
         self._workflows: dict[str, Callable[[str], Awaitable[None]]] = {}
+        self._live: set[str] = set()
 
     async def launch(self, world: World, operations: Mapping[str, Operation]) -> None:
         """Register the operations, take up what this slot was doing when it stopped, and begin to work."""
         DBOS(config=self._config())
         for name, operation in operations.items():
-            self._workflows[name] = _workflow(name, operation, world, self._clock)
+            self._workflows[name] = self._workflow(name, operation, world)
         DBOS.launch()
         await DBOS.register_queue_async(
             _RACK_QUEUE,
@@ -136,10 +137,19 @@ class DbosEngine:
     async def adopt(self, slot: str) -> int:
         """Take over what `slot` was running. Only for the holder of that slot's lock; how many runs it was."""
         orphans = await DBOS.list_workflows_async(executor_id=slot, status="PENDING", load_input=False)
-        for queue in {orphan.queue_name for orphan in orphans}:
-            ids = [orphan.workflow_id for orphan in orphans if orphan.queue_name == queue]
-            await DBOS.resume_workflows_async(ids, queue_name=queue)
+        await self._resume(orphans)
         return len(orphans)
+
+    async def rescue(self, slots: Collection[str], older_than: timedelta) -> Sequence[OperationId]:
+        """Stuck runs, given back to work: PENDING for `older_than`, and nobody has them in hand.
+
+        That is: under our slot but not alive in this process, or under a slot that does not exist any more.
+        """
+        pending = await DBOS.list_workflows_async(status="PENDING", load_input=False, load_output=False)
+        before = datetime.now(UTC) - older_than
+        stuck = [one for one in pending if _time(one.updated_at) < before and self._is_stuck(one, slots)]
+        await self._resume(stuck)
+        return [OperationId(one.workflow_id) for one in stuck]
 
     async def forget(self, before: datetime) -> int:
         """Delete what ended before then (at most 1,000 runs a call); how many runs it was."""
@@ -154,6 +164,28 @@ class DbosEngine:
             await DBOS.delete_workflows_async([run.workflow_id for run in ended])
         return len(ended)
 
+    def _workflow(self, name: str, operation: Operation, world: World) -> Callable[[str], Awaitable[None]]:
+        async def workflow(run: str) -> None:
+            self._live.add(run)
+            try:
+                await carry_out(DbosDurable(self._clock), world, RunKey.parse(run), operation)
+            finally:
+                self._live.discard(run)
+
+        workflow.__name__ = workflow.__qualname__ = name
+        return DBOS.workflow(name=name)(workflow)
+
+    async def _resume(self, runs: Sequence[WorkflowStatus]) -> None:
+        """Back to the queue that each came from: the default queue would lose the rack's limit."""
+        for queue in {run.queue_name for run in runs}:
+            ids = [run.workflow_id for run in runs if run.queue_name == queue]
+            await DBOS.resume_workflows_async(ids, queue_name=queue)
+
+    def _is_stuck(self, run: WorkflowStatus, slots: Collection[str]) -> bool:
+        if run.executor_id == self._settings.slot:
+            return run.workflow_id not in self._live
+        return run.executor_id not in slots
+
     def _config(self) -> DBOSConfig:
         poll = self._settings.poll.total_seconds()
         return {
@@ -165,14 +197,6 @@ class DbosEngine:
             "notification_listener_polling_interval_sec": poll,
             "log_level": "WARNING",
         }
-
-
-def _workflow(name: str, operation: Operation, world: World, clock: Clock) -> Callable[[str], Awaitable[None]]:
-    async def workflow(run: str) -> None:
-        await carry_out(DbosDurable(clock), world, RunKey.parse(run), operation)
-
-    workflow.__name__ = workflow.__qualname__ = name
-    return DBOS.workflow(name=name)(workflow)
 
 
 def _in_wal(url: str) -> str:

@@ -6,7 +6,6 @@ import signal
 import socket
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, nullcontext
-from datetime import timedelta
 from typing import Any
 
 import structlog
@@ -46,7 +45,7 @@ async def serve(checked: Checked, environment: Environment, beside: Beside | Non
     with _listener(checked) as listener:
         async with running(checked, environment) as live:
             server = Server(_config(live))
-            loops = [live.reconciler.run(), upkeep(live.store, live.engine, timedelta(minutes=10))]
+            loops = [live.reconciler.run(), upkeep(live.store, live.engine, live.slots)]
             loops += [_guard(live)] if live.slot else []
             loops += [beside(live, server)] if beside else []
             with _stopped_by_signals(server):

@@ -1,6 +1,7 @@
-"""What is thrown away, every now and then."""
+"""What keeps a long-running site going: stuck runs are given back to work, old records are thrown away."""
 
 import asyncio
+from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 
 import structlog
@@ -15,12 +16,26 @@ _EVENTS_KEPT = timedelta(days=400)
 _RUNS_KEPT = timedelta(days=30)
 """The steps of a run, for support; its outcome is in the events."""
 
+_STUCK_AFTER = timedelta(minutes=2)
+_LOOK_SECONDS = 30.0
+_CLEAN_EVERY = 20
+"""Looks between two clean-ups: ten minutes."""
 
-async def upkeep(store: Store, engine: DbosEngine, every: timedelta) -> None:
-    """Until cancelled."""
+
+async def upkeep(store: Store, engine: DbosEngine, slots: Collection[str]) -> None:
+    """Until cancelled. `slots`: the names of all workers that there may be."""
+    looks = 0
     while True:
-        await asyncio.sleep(every.total_seconds())
-        now = datetime.now(UTC)
-        events = await delete_events(store.database, now - _EVENTS_KEPT)
-        runs = await engine.forget(now - _RUNS_KEPT)
-        _log.info("old_records_deleted", events=events, runs=runs)
+        await asyncio.sleep(_LOOK_SECONDS)
+        for run in await engine.rescue(slots, _STUCK_AFTER):
+            _log.warning("stuck_run_resumed", run=run)
+        looks += 1
+        if looks % _CLEAN_EVERY == 0:
+            await _clean(store, engine)
+
+
+async def _clean(store: Store, engine: DbosEngine) -> None:
+    now = datetime.now(UTC)
+    events = await delete_events(store.database, now - _EVENTS_KEPT)
+    runs = await engine.forget(now - _RUNS_KEPT)
+    _log.info("old_records_deleted", events=events, runs=runs)

@@ -57,6 +57,11 @@ class Running:
     slot: SlotLease | None
     missing_packages: tuple[str, ...]
 
+    @property
+    def slots(self) -> frozenset[str]:
+        """The names of all workers that there may be."""
+        return frozenset(f"slot-{number}" for number in range(int(self.site.limits.workers)))
+
 
 def check(site: Site) -> Checked:
     """Read all input files. Raises `BadInput` with everything that is wrong with the first kind that is."""

@@ -145,10 +145,8 @@ def _beat(connection: Connection, *, heartbeat: Heartbeat) -> None:
         "item": heartbeat.item,
         "percent": heartbeat.percent,
     }
+    is_later = or_(HEARTBEATS.c.boot_id != heartbeat.boot_id, HEARTBEATS.c.sequence <= heartbeat.sequence)
     statement = insert(connection, HEARTBEATS).values(node=heartbeat.node, **values)
-    is_later = or_(
-        HEARTBEATS.c.boot_id != statement.excluded.boot_id, HEARTBEATS.c.sequence <= statement.excluded.sequence
-    )
     connection.execute(statement.on_conflict_do_update(index_elements=["node"], set_=values, where=is_later))
 
 

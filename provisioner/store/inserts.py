@@ -16,9 +16,9 @@ def insert(connection: Connection, table: "Table[Any]") -> "postgresql.Insert | 
 
 def upsert(connection: Connection, *, table: "Table[Any]", values: Mapping[str, Any]) -> None:
     """Insert a row, or change the row with the same primary key to these values."""
-    statement = insert(connection, table).values(values)
     keys = [column.name for column in table.primary_key]
-    changed = {name: statement.excluded[name] for name in values if name not in keys}
+    changed = {name: value for name, value in values.items() if name not in keys}
+    statement = insert(connection, table).values(values)
     connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=changed))
 
 

@@ -1,0 +1,30 @@
+"""`firstlight serve`: the daemon."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import typer
+import uvloop
+
+from provisioner.logs import log_to
+from provisioner.serving import serve
+from provisioner.settings import Environment, load_site
+from provisioner.wiring import check
+
+
+def serve_command(
+    config: Annotated[Path, typer.Option("--config", "-c", help="site.yaml")] = Path("site.yaml"),
+    log_format: Annotated[str, typer.Option(help="text or json")] = "text",
+    check_only: Annotated[
+        bool, typer.Option("--check", help="Read all files, say what is wrong, start nothing.")
+    ] = False,
+) -> None:
+    """Run a site until SIGTERM or Ctrl-C."""
+    log_to(as_json=log_format == "json")
+    environment = Environment()
+    checked = check(load_site(config, environment))
+    if check_only:
+        typer.echo(f"{config}: good; {len(checked.expected)} nodes expected, {len(checked.catalog.releases)} releases")
+        return
+    uvloop.run(serve(checked, environment))
