@@ -54,6 +54,20 @@ async def test_the_label_never_replaces_our_password(store: Store) -> None:
     assert (await store.vault.current(N1), await store.vault.is_ours(N1)) == (proposed, True)
 
 
+async def test_what_a_person_read_from_the_label_replaces_a_password_that_does_not_work_any_more(store: Store) -> None:
+    await add_nodes(store)
+    await store.vault.put_factory(N1, LABEL)
+    await store.vault.propose(N1)
+    await store.vault.confirm(N1)
+    await store.vault.propose(N1)
+    await store.vault.sending(N1)
+    other_board = Credentials("root", Secret("from-another-label"))
+    await store.vault.replace(N1, other_board)
+    assert (await store.vault.current(N1), await store.vault.is_ours(N1)) == (other_board, False)
+    proposed, sent = await store.vault.propose(N1)
+    assert (proposed.username, sent) == ("root", False)
+
+
 async def test_workers_that_propose_at_once_propose_the_same(store: Store) -> None:
     await add_nodes(store)
     await store.vault.put_factory(N1, LABEL)
