@@ -1,0 +1,76 @@
+"""Nodes and events as Prometheus metrics, computed afresh for each scrape."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
+
+from provisioner.models.event import EventKind
+from provisioner.models.instruction import Owner
+from provisioner.models.lifecycle import State
+from provisioner.models.node import Node
+
+_MINUTES = (1, 5, 15, 30, 60, 120, 360, 1440, 10080)
+
+
+class _Families:
+    """A collector of what was computed already."""
+
+    def __init__(self, families: Iterable[Metric]) -> None:
+        self._families = tuple(families)
+
+    def collect(self) -> Iterable[Metric]:
+        """All of them."""
+        return self._families
+
+
+def exposition(families: Iterable[Metric], registry: CollectorRegistry) -> bytes:
+    """`families`, and what `registry` collects, in the Prometheus text format."""
+    own = CollectorRegistry(auto_describe=False)
+    own.register(_Families(families))
+    return generate_latest(own) + generate_latest(registry)
+
+
+def families(nodes: Sequence[Node], events: Counter[EventKind], now: datetime) -> Iterable[Metric]:
+    """Pure. Every label value is there, also when it counts 0: a missing series is no zero to an alert."""
+    yield _by_state(nodes)
+    yield _time_in_state(nodes, now)
+    yield _holds(nodes)
+    yield _events(events)
+
+
+def _by_state(nodes: Sequence[Node]) -> Metric:
+    counts = Counter(node.state for node in nodes)
+    family = GaugeMetricFamily("firstlight_nodes", "Nodes in each state.", labels=["state"])
+    for state in State:
+        family.add_metric([state], counts[state])
+    return family
+
+
+def _time_in_state(nodes: Sequence[Node], now: datetime) -> Metric:
+    """A histogram of now: how long the nodes that are in a state have been there."""
+    family = HistogramMetricFamily(
+        "firstlight_node_time_in_state_seconds", "How long nodes have been in their state.", labels=["state"]
+    )
+    for state in State:
+        seconds = [(now - node.state_since).total_seconds() for node in nodes if node.state is state]
+        buckets = [(str(60.0 * edge), sum(one <= 60 * edge for one in seconds)) for edge in _MINUTES]
+        family.add_metric([state], [*buckets, ("+Inf", len(seconds))], sum_value=sum(seconds))
+    return family
+
+
+def _holds(nodes: Sequence[Node]) -> Metric:
+    counts = Counter(node.hold.instruction.owner for node in nodes if node.hold)
+    family = GaugeMetricFamily("firstlight_holds", "Nodes that wait for a person, by who it is.", labels=["owner"])
+    for owner in Owner:
+        family.add_metric([owner], counts[owner])
+    return family
+
+
+def _events(counts: Counter[EventKind]) -> Metric:
+    family = CounterMetricFamily("firstlight_events", "Events in the history, by kind.", labels=["kind"])
+    for kind in EventKind:
+        family.add_metric([kind], counts[kind])
+    return family

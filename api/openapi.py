@@ -1,0 +1,32 @@
+"""The OpenAPI document."""
+
+import json
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from api.problems import Problem
+
+
+def describe(app: FastAPI) -> None:
+    """Make `app.openapi()` return the document."""
+    app.openapi = lambda: _document(app)  # type: ignore[method-assign]  # the way that FastAPI documents
+
+
+def canonical_json(document: dict[str, Any]) -> str:
+    """As in the file."""
+    return json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def _document(app: FastAPI) -> dict[str, Any]:
+    if app.openapi_schema is None:
+        document = get_openapi(title=app.title, version=app.version, routes=app.routes)
+        schemas = document.setdefault("components", {}).setdefault("schemas", {})
+        problem = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+        schemas.update(problem.pop("$defs", {}))
+        schemas["Problem"] = problem
+        for unused in ("HTTPValidationError", "ValidationError"):
+            schemas.pop(unused, None)
+        app.openapi_schema = document
+    return app.openapi_schema

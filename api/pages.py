@@ -1,0 +1,43 @@
+"""A long list, page by page."""
+
+import base64
+import binascii
+from collections.abc import Sequence
+
+import orjson
+
+from provisioner.errors import BadInput
+from provisioner.services.overview import Glance
+
+_Place = tuple[str, int, str]
+
+
+def page_after(nodes: Sequence[Glance], cursor: str | None, limit: int) -> tuple[Sequence[Glance], str | None]:
+    """The first `limit` nodes behind the cursor, and the next cursor. Raises `BadInput`.
+
+    The cursor names a place and not a count: what comes or goes meanwhile shifts nothing.
+    """
+    ordered = sorted(nodes, key=_place)
+    if cursor is not None:
+        last = _read(cursor)
+        ordered = [one for one in ordered if _place(one) > last]
+    page = ordered[:limit]
+    return page, _write(_place(page[-1])) if len(ordered) > limit else None
+
+
+def _place(one: Glance) -> _Place:
+    return one.node.rack, one.node.position, one.node.name
+
+
+def _write(place: _Place) -> str:
+    return base64.urlsafe_b64encode(orjson.dumps(place)).decode().rstrip("=")
+
+
+def _read(cursor: str) -> _Place:
+    try:
+        rack, position, name = orjson.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+        if isinstance(rack, str) and isinstance(position, int) and isinstance(name, str):
+            return rack, position, name
+    except (binascii.Error, ValueError, TypeError):
+        pass
+    raise BadInput("cursor: not one of ours; take `next` of the page before")

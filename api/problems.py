@@ -1,0 +1,165 @@
+"""Every error as a problem document (RFC 9457): one table, one shape."""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import quote
+
+import orjson
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel
+from starlette.exceptions import HTTPException
+from starlette.types import Scope
+
+from provisioner.errors import (
+    BadInput,
+    BmcError,
+    BmcUnreachable,
+    Conflict,
+    FirstlightError,
+    LeaseLost,
+    LoginBudgetSpent,
+    LoginRefused,
+    NeedsPerson,
+    NotFound,
+)
+from provisioner.services.agents import NotAdmitted
+
+MEDIA_TYPE = "application/problem+json"
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """`word` ends the problem's type."""
+
+    status: int
+    word: str
+    title: str
+
+
+class FieldError(BaseModel):
+    """One thing that is wrong with a request: in the body at `pointer` (RFC 6901), else in `parameter`."""
+
+    detail: str
+    pointer: str | None = None
+    parameter: str | None = None
+
+
+class InstructionDocument(BaseModel):
+    """What one person does next."""
+
+    owner: str
+    where: str
+    what: str
+    done_when: str
+    part: str | None = None
+
+
+class Problem(BaseModel):
+    """RFC 9457. `instance` is written to the log with the request."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    instance: str
+    errors: list[FieldError] | None = None
+    instruction: InstructionDocument | None = None
+
+
+ERRORS: dict[type[Exception], Kind] = {
+    NotAdmitted: Kind(401, "unauthorized", "Unauthorized"),
+    NotFound: Kind(404, "not-found", "Not found"),
+    Conflict: Kind(409, "conflict", "The world has moved on"),
+    NeedsPerson: Kind(409, "needs-person", "A person has to do something first"),
+    BadInput: Kind(422, "bad-input", "The request cannot be used"),
+    RequestValidationError: Kind(422, "invalid-request", "The request does not fit the API"),
+    LoginRefused: Kind(409, "bmc-login-refused", "The BMC refuses the password"),
+    LoginBudgetSpent: Kind(409, "bmc-login-budget-spent", "No more logins are tried"),
+    BmcUnreachable: Kind(504, "bmc-unreachable", "The BMC does not answer"),
+    BmcError: Kind(502, "bmc-error", "The BMC did not do it"),
+    LeaseLost: Kind(503, "lease-lost", "This worker is being replaced"),
+    FirstlightError: Kind(500, "internal", "Something went wrong here"),
+}
+"""The nearest class in an error's ancestry counts."""
+
+CHALLENGE = {"WWW-Authenticate": 'Bearer realm="firstlight"'}
+UNEXPECTED = Kind(500, "internal", "Something went wrong here")
+
+Handled = FirstlightError | HTTPException | RequestValidationError
+
+
+def install(app: FastAPI) -> None:
+    """Answer every error that is raised on purpose; the access log answers the others."""
+    for error in (FirstlightError, HTTPException, RequestValidationError):
+        app.add_exception_handler(error, _answer)
+
+
+def instance_of(scope: Scope) -> str:
+    """The same for the whole request; also in the log."""
+    return str(scope.setdefault("firstlight.instance", f"urn:uuid:{uuid.uuid4()}"))
+
+
+def respond(
+    scope: Scope, kind: Kind, detail: str, *, headers: Mapping[str, str] | None = None, **more: object
+) -> Response:
+    """The problem as a response. `more` are members beside those of RFC 9457."""
+    document = {
+        "type": f"urn:firstlight:problem:{kind.word}",
+        "title": kind.title,
+        "status": kind.status,
+        "detail": detail,
+        "instance": instance_of(scope),
+        **more,
+    }
+    challenge = CHALLENGE if kind.status == HTTPStatus.UNAUTHORIZED else {}
+    return Response(
+        orjson.dumps(document, option=orjson.OPT_NON_STR_KEYS),
+        kind.status,
+        {"Cache-Control": "no-store", **challenge, **(headers or {})},
+        MEDIA_TYPE,
+    )
+
+
+def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """For `responses=` of a route: problems that it may answer with."""
+    content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+    return {status: {"description": HTTPStatus(status).phrase, "content": content} for status in statuses}
+
+
+def of_status(status: int) -> Kind:
+    """The problem of a plain HTTP error."""
+    phrase = HTTPStatus(status).phrase
+    return Kind(status, phrase.lower().replace(" ", "-"), phrase.capitalize())
+
+
+async def _answer(request: Request, error: Exception) -> Response:
+    if isinstance(error, HTTPException):
+        return respond(request.scope, of_status(error.status_code), error.detail, headers=error.headers)
+    kind = next(ERRORS[parent] for parent in type(error).__mro__ if parent in ERRORS)
+    if isinstance(error, RequestValidationError):
+        return _invalid(request, kind, error.errors())
+    if isinstance(error, NeedsPerson):
+        return respond(request.scope, kind, str(error), instruction=asdict(error.instruction))
+    return respond(request.scope, kind, str(error))
+
+
+def _invalid(request: Request, kind: Kind, errors: Sequence[Mapping[str, Any]]) -> Response:
+    """What was sent is not repeated: it may hold a password."""
+    found = [_field_error(one["loc"], str(one["msg"])) for one in errors[:20]]
+    if any(one["type"] == "json_invalid" for one in errors):
+        return respond(request.scope, Kind(400, "malformed-json", "The body is not JSON"), found[0]["detail"])
+    first = found[0]
+    where = first.get("pointer") or first.get("parameter") or "body"
+    return respond(request.scope, kind, f"{where}: {first['detail']}", errors=found)
+
+
+def _field_error(where: Sequence[str | int], detail: str) -> dict[str, str]:
+    source, *path = where
+    if source == "body":
+        steps = (str(step)[:100].replace("~", "~0").replace("/", "~1") for step in path)
+        return {"detail": detail, "pointer": quote("#" + "".join(f"/{step}" for step in steps), safe="#/~")}
+    return {"detail": detail, "parameter": str(path[0])[:100] if path else str(source)}

@@ -1,0 +1,75 @@
+"""The history of all nodes as a stream that can be taken up again where it broke."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Query, Request
+from sse_starlette import EventSourceResponse, ServerSentEvent
+
+from api.auth import Reader, Site
+from api.fields import NODE_NAME
+from api.problems import documented
+from api.views.nodes import EventView
+from provisioner.capabilities.service import Service
+
+router = APIRouter(prefix="/v1/events", tags=["events"])
+
+_LOOK_SECONDS = 5.0
+"""Other processes write events too, and not every one of their changes is told here."""
+_PING_SECONDS = 15
+
+_Id = Annotated[int | None, Query(ge=0, le=2**63 - 1, description="the last event that the asker has")]
+_IdHeader = Annotated[int | None, Header(alias="Last-Event-ID", ge=0, le=2**63 - 1)]
+_Node = Annotated[str | None, Query(max_length=253, pattern=NODE_NAME)]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Events with a greater id than `after`, of one node or of all."""
+
+    after: int
+    node: str | None
+
+
+@router.get(
+    "",
+    response_class=EventSourceResponse,
+    responses={
+        200: {"description": "Server-sent events without end", "content": {"text/event-stream": {}}},
+        **documented(401, 403, 422),
+    },
+)
+async def events(
+    request: Request, service: Site, _: Reader, after: _Id = None, last_event_id: _IdHeader = None, node: _Node = None
+) -> EventSourceResponse:
+    """Every event after `Last-Event-ID`, else `after`, else from the oldest that is kept; then as they happen."""
+    wanted = Wanted(after=last_event_id if last_event_id is not None else after or 0, node=node)
+    stopping: asyncio.Event = request.app.state.stopping
+    return EventSourceResponse(_stream(service, wanted, stopping), ping=_PING_SECONDS, send_timeout=30)
+
+
+async def _stream(service: Service, wanted: Wanted, stopping: asyncio.Event) -> AsyncIterator[ServerSentEvent]:
+    last = wanted.after
+    while not stopping.is_set():
+        changed = asyncio.ensure_future(service.changes.wait(_LOOK_SECONDS))  # begins before we look: nothing is missed
+        try:
+            found = await service.world.events.after(last)
+            for event in found:
+                last = event.id
+                if wanted.node in {None, event.node}:
+                    yield ServerSentEvent(EventView.of(event).model_dump_json(), event=event.kind, id=str(event.id))
+            if not found:
+                await _either(changed, stopping)
+        finally:
+            changed.cancel()
+
+
+async def _either(changed: asyncio.Future[bool], stopping: asyncio.Event) -> None:
+    """Until something has changed, the time is over, or the server stops."""
+    stop = asyncio.ensure_future(stopping.wait())
+    try:
+        await asyncio.wait((changed, stop), return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        stop.cancel()

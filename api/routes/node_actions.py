@@ -1,0 +1,58 @@
+"""What people do to nodes."""
+
+from fastapi import APIRouter
+
+from api.auth import Actor, Operator, Site
+from api.fields import Body, Line, NameInPath, Password, Word
+from api.problems import documented
+from api.views.nodes import NodeView
+from provisioner.capabilities.service import Service
+from provisioner.models.identifiers import NodeName
+from provisioner.models.node import Node
+from provisioner.models.secret import Credentials, Secret
+from provisioner.services import nodes
+from provisioner.services.overview import glance
+
+router = APIRouter(prefix="/v1/nodes/{name}", tags=["nodes"])
+
+
+class HoldRequest(Body):
+    """Why the node shall stop where it is."""
+
+    reason: Line
+
+
+class PasswordRequest(Body):
+    """What the label on the chassis says."""
+
+    username: Word
+    password: Password
+
+
+@router.post("/hold", responses=documented(400, 401, 403, 404, 409, 413, 422))
+async def hold(service: Site, holder: Operator, name: NameInPath, body: HoldRequest) -> NodeView:
+    """Stop it where it is; it goes on when it is released."""
+    return _view(service, await nodes.hold(service.world, NodeName(name), body.reason, holder.name))
+
+
+@router.post("/release", responses=documented(401, 403, 404, 409, 422))
+async def release(service: Site, holder: Actor, name: NameInPath) -> NodeView:
+    """What held it has been dealt with: it goes on where it was."""
+    return _view(service, await nodes.release(service.world, NodeName(name), holder.name))
+
+
+@router.post("/password", responses=documented(400, 401, 403, 404, 413, 422))
+async def password(service: Site, holder: Actor, name: NameInPath, body: PasswordRequest) -> NodeView:
+    """The BMC's password, as a person read it: it is tried once."""
+    credentials = Credentials(body.username, Secret(body.password.get_secret_value()))
+    return _view(service, await nodes.set_password(service.world, NodeName(name), credentials, holder.name))
+
+
+@router.post("/trust", responses=documented(401, 403, 404, 422))
+async def trust(service: Site, holder: Operator, name: NameInPath) -> NodeView:
+    """The BMC's new certificate is right: the next one that it shows is pinned."""
+    return _view(service, await nodes.trust(service.world, NodeName(name), holder.name))
+
+
+def _view(service: Service, node: Node) -> NodeView:
+    return NodeView.of(glance(node, None, service.world.clock))
