@@ -30,18 +30,23 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "slow-answers",
         "every answer takes `seconds` seconds of the wall clock",
-        "NVIDIA/libredfish mockups: DGX H100 answers in 525 ms on average, 18 s at worst",
+        "DMTF/Redfishtool#15",
         {**_ANSWER, "seconds": 2.0},
     ),
-    Fault("half-body", "the connection ends in the middle of the body", "stmcginnis/gofish#132", _ANSWER),
+    Fault(
+        "half-body",
+        "the connection ends in the middle of the body",
+        "openstack/sushy, release note disable-conn-pooling",
+        _ANSWER,
+    ),
     Fault(
         "service-unavailable",
         "503 with Retry-After: `retry_after` seconds",
-        "bb-Ricardo/check_redfish#89",
+        "sonic-net/sonic-platform-common#707",
         {**_ANSWER, "retry_after": 1},
     ),
-    Fault("html-answers", "a login page in HTML with status 200", "device-management-toolkit/console#1051", _ANSWER),
-    Fault("silent", "the request is read and never acted upon or answered", "sushy 5.14 re-sends POSTs", _ANSWER),
+    Fault("html-answers", "a login page in HTML with status 200", "influxdata/telegraf#19295", _ANSWER),
+    Fault("silent", "the request is read and never acted upon or answered", "dsx-ai-factory/libredfish#36", _ANSWER),
     Fault(
         "post-answer-lost",
         "a POST is acted upon, the answer is never sent",
@@ -51,10 +56,10 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "wrong-password",
         "the factory password is `password`, not what the label says",
-        "NVIDIA/infra-controller: credentials of a returned board",
+        "dsx-ai-factory/infra-controller#1294",
         {"password": "LeftByTheLastOwner1"},
     ),
-    Fault("session-limit", "only `limit` sessions may be open", "badfish#447", {"limit": 0}),
+    Fault("session-limit", "only `limit` sessions may be open", "bb-Ricardo/check_redfish#89", {"limit": 0}),
     Fault(
         "task-vanishes",
         "the task answers 404 (`when`: start or completion) while the flash succeeds",
@@ -71,20 +76,18 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "expand-broken",
         "$expand is claimed but wrong (`how`: partial = half of the members, links = not expanded)",
-        "stmcginnis/gofish AutoExpand falls back by itself",
+        "dsx-ai-factory/infra-controller#4100",
         {"how": "partial"},
     ),
     Fault("etag-required", "a PATCH without If-Match is refused with 428", "ansible/ansible#60031"),
-    Fault(
-        "duplicate-serial", "the serial number reads `serial`", "netbox-community/netbox#8444", {"serial": "0123456789"}
-    ),
+    Fault("duplicate-serial", "the serial number reads `serial`", "xcat2/xcat-core#5428", {"serial": "0123456789"}),
     Fault(
         "placeholder-serial",
         "the serial number reads as the maker of the board left it",
-        "canonical/maas: 'To be filled by O.E.M.'",
+        "lf-edge/eve#6381",
         {"serial": "To be filled by O.E.M."},
     ),
-    Fault("gpu-missing", "the GPU at `index` (from zero) is not seen", "NVIDIA/dcgm#Xid 79", {"index": 0}),
+    Fault("gpu-missing", "the GPU at `index` (from zero) is not seen", "NVIDIA/NVSentinel#684", {"index": 0}),
     Fault(
         "bios-late-rejection",
         "BIOS attributes are accepted, and not applied after the reset (`attributes`: only these; empty: all)",
@@ -94,20 +97,22 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "power-lost-while-booting",
         "the host loses power while it boots and stays off",
-        "dsx-ai-factory/infra-controller#3480",
+        "operate-first/operations#356",
         {"times": 1},
     ),
     Fault(
         "agent-killed",
         "the process on the node is killed `seconds` seconds of the wall clock after its start",
-        "Linux OOM killer",
+        "buildkite/elastic-ci-stack-for-aws#882",
         {"times": 1, "seconds": 2.0},
     ),
-    Fault("wrong-artefact", "bytes of the root are changed on their way to the node", "RFC 1071 checksums miss swaps"),
+    Fault(
+        "wrong-artefact", "bytes of the root are changed on their way to the node", "netbootxyz/docker-netbootxyz#100"
+    ),
     Fault(
         "boot-server-unreachable",
         "boot requests get no answer for `seconds` seconds of the wall clock after POST (0: for ever)",
-        "theforeman/smart-proxy#930",
+        "danderson/netboot#50",
         {"seconds": 0.0},
     ),
 )

@@ -20,7 +20,7 @@ class AccountLock:
     @property
     def password(self) -> str:
         """The password that is accepted."""
-        fault = None if self._board.state.password_changed else self._board.faults.peek("wrong-password")
+        fault = self._board.faults.peek("wrong-password")
         return str(fault["password"]) if fault else self._board.state.password
 
     @property
@@ -46,7 +46,8 @@ class AccountLock:
         return False
 
     def change(self, password: str) -> None:
-        """Set a new password; sessions stay open."""
+        """Set a new password; sessions stay open. A wrong one of before is gone."""
+        self._board.faults.clear("wrong-password")
         self._board.state.password = password
         self._board.state.password_changed = True
         self._board.save()

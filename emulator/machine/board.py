@@ -73,5 +73,6 @@ def open_board(entry: BmcEntry, clock: Clock, state_dir: Path) -> Board:
         state = State(persona.accounts.username, entry.password(persona), power=entry.power)
     faults = ActiveFaults(state.faults_spent)
     for setting in entry.faults:
-        faults.plant(setting)
+        if not state.password_changed or "wrong-password" not in setting:
+            faults.plant(setting)
     return Board(entry, persona, clock, directory, state, faults)

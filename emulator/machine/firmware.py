@@ -24,6 +24,7 @@ class Firmware:
         self._tasks = tasks
         self._restart_bmc = restart_bmc
         self._flash: asyncio.Task[None] | None = None
+        self._inventory: dict[str, Slot] | None = None
         self.push_targets: list[str] = []
 
     @property
@@ -33,8 +34,10 @@ class Firmware:
 
     def inventory(self) -> dict[str, Slot]:
         """The slots by their inventory ids of now."""
-        slots = self._board.persona.slots.values()
-        return {slot.inventory_id(self._board.version(slot.key)): slot for slot in slots}
+        if self._inventory is None:
+            slots = self._board.persona.slots.values()
+            self._inventory = {slot.inventory_id(self._board.version(slot.key)): slot for slot in slots}
+        return self._inventory
 
     def staged(self, key: str) -> str | None:
         """The version that waits for its activation."""
@@ -115,3 +118,4 @@ class Firmware:
 
     def _run(self, key: str) -> None:
         self._board.state.firmware[key] = self._board.state.staged.pop(key)
+        self._inventory = None

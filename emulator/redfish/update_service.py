@@ -134,7 +134,8 @@ async def get_entry(request: Request) -> Response:
 def _begin(request: Request, load: Callable[[], Awaitable[bytes]], targets: list[Slot]) -> Response:
     if request.machine.firmware.busy:
         error = RedfishError(503, "Update.1.0.UpdateInProgress", "An update is in progress.")
-        error.headers = {"Retry-After": str(_BUSY_SECONDS)}
+        wait = request.machine.board.clock.wall_seconds(_BUSY_SECONDS)
+        error.headers = {"Retry-After": str(max(1, round(wait)))}
         raise error
     return accepted(request, request.machine.firmware.begin("Firmware update", load, targets))
 

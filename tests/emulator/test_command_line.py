@@ -1,0 +1,89 @@
+"""The command line: files that it writes, and what it says of files that are wrong."""
+
+import hashlib
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+HGX = "{name: a, address: 127.99.1.1, persona: hgx-h100, serial: S1, uuid: 6ec9d286-63ca-428d-95f4-b3b2e4b06ce6"
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "emulator", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=ROOT, env=dict(os.environ))
+
+
+def test_fleet_is_the_same_for_the_same_seed(tmp_path: Path) -> None:
+    """Mixed personas take turns in each rack."""
+    for name in ("one", "two"):
+        personas = "hgx-h100,dell-xe9680,gb200-compute-tray"
+        assert (
+            run(
+                "fleet", "--racks", "2", "--trays", "4", "--persona", personas, "--out", str(tmp_path / name)
+            ).returncode
+            == 0
+        )
+    assert (tmp_path / "one/fleet.yaml").read_bytes() == (tmp_path / "two/fleet.yaml").read_bytes()
+    bmcs = yaml.safe_load((tmp_path / "one/fleet.yaml").read_text())["bmcs"]
+    assert [bmc["persona"] for bmc in bmcs[:4]] == [*personas.split(","), "hgx-h100"]
+    assert len({bmc["serial"] for bmc in bmcs} | {bmc["uuid"] for bmc in bmcs}) == 16
+    nodes = yaml.safe_load((tmp_path / "one/expected.yaml").read_text())["nodes"]
+    assert nodes[2]["factory_password"] == "0penBmc"
+    assert (tmp_path / "one/expected.csv").read_text().startswith("name,rack,position,bmc_address,bmc_port,serial,")
+
+
+def test_firmware_packages_are_the_same_everywhere(tmp_path: Path) -> None:
+    """A digest that was taken on another machine."""
+    assert run("firmware", "--out", str(tmp_path)).returncode == 0
+    content = (tmp_path / "hgx-h100/bmc-11.03.18.fw").read_bytes()
+    header = b'EMUFW1\n{"component":"bmc","hardware":"hgx-h100","version":"11.03.18"}\n'
+    assert content.startswith(header)
+    assert len(content) == 262144
+    digest = "1da5467fd82733cd4eec3cb034b693bd1a5fe07c3df4ceb558db32b0ed2eede5"
+    assert hashlib.sha256(content).hexdigest() == digest
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"bmcs:\n  - {HGX}}}\nsped: 3\n", "fleet.yaml:3: sped: unknown field; did you mean 'speed'?"),
+        (f"bmcs:\n  - {HGX}, faults: [silence]}}\n", "unknown fault 'silence'; did you mean 'silent'?"),
+        (f"bmcs:\n  - {HGX}, adress: 1}}\n", "fleet.yaml:2: bmcs.0.adress: unknown field; did you mean 'address'?"),
+        (f"bmcs:\n  - {HGX.replace('hgx-h100', 'hgx-h10')}}}\n", "unknown persona 'hgx-h10'; did you mean 'hgx-h100'?"),
+        (f"bmcs:\n  - {HGX.replace('127.', '10.')}}}\n", "fleet.yaml:2: bmcs.0.address: "),
+        ("bmcs: [\n", "is not YAML"),
+    ],
+)
+def test_wrong_file_ends_with_status_two_and_says_where(tmp_path: Path, text: str, expected: str) -> None:
+    """File, line, nearest known name."""
+    path = tmp_path / "fleet.yaml"
+    path.write_text(text, encoding="utf-8")
+    result = run("serve", "--config", str(path))
+    assert result.returncode == 2
+    assert expected in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("which", ["port", "admin_port"])
+def test_port_in_use_ends_with_status_two(tmp_path: Path, which: str) -> None:
+    """Nothing is started."""
+    with socket.socket() as taken, socket.socket() as free:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        free.bind(("127.0.0.1", 0))
+        number, other = taken.getsockname()[1], free.getsockname()[1]
+        free.close()
+        ports = {"port": other, "admin_port": other, which: number}
+        path = tmp_path / "fleet.yaml"
+        path.write_text(
+            f"port: {ports['port']}\nadmin_port: {ports['admin_port']}\nbmcs:\n  - {HGX}}}\n", encoding="utf-8"
+        )
+        result = run("serve", "--config", str(path))
+    assert (result.returncode, f"port {number}" in result.stderr) == (2, True)
+    assert not (tmp_path / "state").exists()
