@@ -1,6 +1,5 @@
 """`firstlight serve`: the daemon."""
 
-import asyncio
 from pathlib import Path
 from typing import Annotated
 

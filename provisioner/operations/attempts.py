@@ -18,7 +18,7 @@ async def attempt(action: Callable[[], Awaitable[Recorded]], clock: Clock, retry
             retry=retry_if_exception_type((errors.BmcUnreachable, errors.AnswerLost)),
             stop=stop_after_attempt(retry.attempts),
             wait=wait_exponential_jitter(
-                initial=clock.wall(retry.first_wait), exp_base=retry.growth, jitter=clock.wall(retry.first_wait)
+                multiplier=clock.wall(retry.first_wait), exp_base=retry.growth, jitter=clock.wall(retry.first_wait)
             ),
             sleep=asyncio.sleep,
             reraise=True,

@@ -1,7 +1,7 @@
 """Which BMCs can be asked for a collection with its members in one answer (DSP0266 "$expand").
 
-Claimed is not proven: one comparison with plain reads per edition (vendor, product, version, firmware) decides, and a
-BMC that misbehaves later loses the trust again. Verdicts live as long as the process.
+Claimed is not proven: for each collection of each edition (vendor, product, version, firmware) one comparison with the
+plain reads decides, and what misbehaves later loses the trust again. Verdicts live as long as the process.
 """
 
 from typing import Any
@@ -9,25 +9,23 @@ from typing import Any
 from provisioner.redfish.snapshot import Document, folded, link, links
 
 QUERY = "?$expand=.($levels=1)"
-MOST_PROBED = 12
-"""Members that a probe may read one by one; a larger collection waits for a smaller one to be proof."""
 STABLE = ("Id", "Name", "@odata.type", "Version", "Model", "SerialNumber", "ProcessorType", "UUID", "Manufacturer")
 
 
 class ExpandVerdicts:
-    """True, False, or not known yet, per edition."""
+    """True, False, or not known yet, per edition and name of the collection (`Processors`, `FirmwareInventory`)."""
 
     def __init__(self) -> None:
         """Know nothing yet."""
-        self._verdicts: dict[str, bool] = {}
+        self._verdicts: dict[tuple[str, str], bool] = {}
 
-    def of(self, edition: str, root: Document) -> bool | None:
-        """Whether `$expand` works there; None: offered, but not proven."""
-        return self._verdicts.get(edition) if offered(root) else False
+    def of(self, edition: str, path: str, root: Document) -> bool | None:
+        """Whether the collection at `path` expands there; None: offered, but not proven."""
+        return self._verdicts.get((edition, _name(path))) if offered(root) else False
 
-    def settle(self, edition: str, *, works: bool) -> None:
+    def settle(self, edition: str, path: str, *, works: bool) -> None:
         """Remember what a probe or a later failure has shown."""
-        self._verdicts[edition] = works
+        self._verdicts[edition, _name(path)] = works
 
 
 def offered(root: Document) -> bool:
@@ -59,6 +57,10 @@ def same(plain: list[tuple[str, Document]], expanded: list[tuple[str, Document]]
         if any(document.get(name) != other.get(name) for name in STABLE):
             return False
     return True
+
+
+def _name(path: str) -> str:
+    return folded(path).rpartition("/")[2]
 
 
 def _keys(document: Document) -> set[str]:

@@ -37,7 +37,7 @@ class Reader:
         """A collection and its members, in the BMC's order; a member that answers 404 is left out."""
         if path is None:
             return {}, []
-        verdict = self._verdicts.of(self._edition, self._root)
+        verdict = self._verdicts.of(self._edition, path, self._root)
         expanded = await self._expanded(path) if verdict else None
         if expanded is not None:
             return expanded
@@ -45,10 +45,10 @@ class Reader:
         listed = await self._all_links(collection)
         plain = await self._each(listed)
         if verdict:
-            self._verdicts.settle(self._edition, works=False)
-        elif verdict is None and 0 < len(listed) == len(plain) <= expand.MOST_PROBED:
+            self._verdicts.settle(self._edition, path, works=False)
+        elif verdict is None and 0 < len(listed) == len(plain):
             probed = await self._expanded(path)
-            self._verdicts.settle(self._edition, works=probed is not None and expand.same(plain, probed[1]))
+            self._verdicts.settle(self._edition, path, works=probed is not None and expand.same(plain, probed[1]))
         return collection, plain
 
     async def _each(self, paths: tuple[str, ...]) -> Members:
