@@ -11,6 +11,8 @@ from provisioner.models.operation import Run, RunStatus
 
 _ACTIVE = frozenset({RunStatus.QUEUED, RunStatus.RUNNING})
 _LOST_WAIT = timedelta(seconds=30)
+_LAST_BREATH = timedelta(seconds=2)
+"""Real time that a run may take to end after its last step, which has moved the node."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +63,10 @@ def decide(node: Node, runs: tuple[Run, ...], now: datetime, pace: float = 1.0) 
     `pace`: real seconds per second of the lifecycle table's time limits.
     """
     key = current_key(node)
-    stale = tuple(run.id for run in runs if run.status in _ACTIVE and (key is None or run.id != key.id))
-    if stale:
-        return Cancel(stale)
+    others = tuple(run for run in runs if run.status in _ACTIVE and (key is None or run.id != key.id))
+    if any(not _has_concluded(run, node) for run in others):
+        stale = tuple(run.id for run in others)
+        return Cancel(stale) if now - node.state_since > _LAST_BREATH else Nothing()
     if node.hold is not None:
         due = node.hold.retry_at is not None and node.hold.retry_at <= now
         return LookAgain() if due else Nothing()
@@ -83,6 +86,13 @@ def current_key(node: Node) -> RunKey | None:
     if operation is None or node.hold is not None:
         return None
     return RunKey(operation, node.name, node.generation, node.attempt)
+
+
+def _has_concluded(run: Run, node: Node) -> bool:
+    """The run's last step has moved the node on: nothing more comes of it, only the engine has not noted its end."""
+    key = RunKey.parse(run.id)
+    moved = any(rule.operation == key.operation and node.state in rule.to for rule in RULES.values())
+    return moved and key.generation == node.generation and node.hold is None
 
 
 def _too_long(node: Node, now: datetime, pace: float) -> Decision:
