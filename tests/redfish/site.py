@@ -93,9 +93,12 @@ class Site:
 
     def started(self) -> RedfishBmcs:
         """A process that starts (anew): what is in memory only is gone."""
-        leases = BmcLeases(self.failures, self.clock, settings=self.lease_settings)
-        self.bmcs = RedfishBmcs(leases, self.pins, self.clock, settings=self.settings)
+        self.bmcs = RedfishBmcs(self.leases(), self.pins, self.clock, settings=self.settings)
         return self.bmcs
+
+    def leases(self) -> BmcLeases:
+        """Leases that remember what the site remembers."""
+        return BmcLeases(self.failures, self.clock, settings=self.lease_settings)
 
 
 @asynccontextmanager
