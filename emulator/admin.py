@@ -48,8 +48,9 @@ class _Hands:
         if machine is None:
             return _no_bmc(request)
         try:
-            machine.set_fault(request.path_params["fault"], orjson.loads(await request.body() or b"{}"))
-        except ValueError as error:
+            arguments = orjson.loads(await request.body() or b"{}")
+            machine.set_fault(request.path_params["fault"], dict(arguments))
+        except (ValueError, TypeError) as error:
             return _json({"error": str(error)}, 400)
         return _json(machine.truth())
 

@@ -15,7 +15,7 @@ from emulator.machine.board import Board
 from emulator.machine.boot_script import BootError, BootScript, read_script
 
 _SHORTEST_RETRY_SECONDS = 0.2
-_LONGEST_PAUSE_SECONDS = 2.0
+_LONGEST_PAUSE_SECONDS = 4.0
 _FETCH = aiohttp.ClientTimeout(total=60, connect=10)
 _log = structlog.get_logger()
 

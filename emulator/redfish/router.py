@@ -24,6 +24,7 @@ class Route:
 @dataclass(slots=True)
 class _Node:
     children: dict[str, "_Node"] = field(default_factory=dict)
+    parameter: "_Node | None" = None
     route: Route | None = None
 
 
@@ -36,7 +37,7 @@ class Router:
         for route in routes:
             node = self._root
             for segment in route.path.strip("/").split("/"):
-                node = node.children.setdefault(segment, _Node())
+                node = _grow(node, segment)
             node.route = route
 
     def find(self, path: str) -> tuple[Route, tuple[str, ...]] | None:
@@ -61,11 +62,18 @@ def handler(route: Route, method: str) -> Handler:
     raise error
 
 
+def _grow(node: _Node, segment: str) -> _Node:
+    if segment != "{}":
+        return node.children.setdefault(segment, _Node())
+    node.parameter = node.parameter or _Node()
+    return node.parameter
+
+
 def _find(node: _Node, segments: list[str], parameters: tuple[str, ...]) -> tuple[Route, tuple[str, ...]] | None:
     if not segments:
         return (node.route, parameters) if node.route else None
     child = node.children.get(segments[0])
     found = _find(child, segments[1:], parameters) if child else None
-    if found is None and "{}" in node.children:
-        found = _find(node.children["{}"], segments[1:], (*parameters, segments[0]))
+    if found is None and node.parameter:
+        found = _find(node.parameter, segments[1:], (*parameters, segments[0]))
     return found

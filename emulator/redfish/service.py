@@ -87,8 +87,8 @@ async def _read(receive: Receive) -> bytes:
     message = await receive()
     if not message.get("more_body"):
         return bytes(message.get("body", b""))
-    parts = [message.get("body", b"")]
-    while message.get("more_body") and sum(map(len, parts)) < _MAX_BODY:
+    body = bytearray(message.get("body", b""))
+    while message.get("more_body") and len(body) < _MAX_BODY:
         message = await receive()
-        parts.append(message.get("body", b""))
-    return b"".join(parts)
+        body += message.get("body", b"")
+    return bytes(body)
