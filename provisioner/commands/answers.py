@@ -1,0 +1,164 @@
+"""What the API answers, as far as commands show it. A newer service may say more."""
+
+from datetime import datetime
+
+from pydantic import BaseModel
+
+
+class Instruction(BaseModel):
+    """What one person does next."""
+
+    owner: str
+    where: str
+    what: str
+    done_when: str
+    part: str | None = None
+
+
+class Refusal(BaseModel):
+    """A problem document."""
+
+    detail: str
+    instance: str = ""
+    instruction: Instruction | None = None
+
+
+class Hold(BaseModel):
+    """Why a node waits."""
+
+    reason: str
+    since: datetime
+    retry_at: datetime | None
+    held_from: str | None
+    instruction: Instruction
+
+
+class NodeLine(BaseModel):
+    """One node in one line."""
+
+    name: str
+    rack: str
+    position: int
+    state: str
+    since: datetime
+    doing: str
+    percent: float | None
+    way: float
+    left_seconds: float | None
+    owner: str
+    hold: Hold | None
+    hardware_class: str | None
+    release: str | None
+
+
+class NodePage(BaseModel):
+    """Some nodes, and where the others begin."""
+
+    nodes: list[NodeLine]
+    next: str | None
+
+
+class Firmware(BaseModel):
+    """One entry of the firmware inventory."""
+
+    id: str
+    name: str
+    version: str | None
+
+
+class Inventory(BaseModel):
+    """What was inside at the last sweep."""
+
+    power: str
+    architecture: str
+    processors: list[str]
+    gpus: list[str]
+    memory_gib: float
+    macs: list[str]
+    firmware: list[Firmware]
+
+
+class Result(BaseModel):
+    """One check of a burn-in."""
+
+    item: str
+    status: str
+    started_at: datetime
+    finished_at: datetime
+    metrics: dict[str, float]
+    evidence: str
+
+
+class BurnIn(BaseModel):
+    """The last burn-in run."""
+
+    run: str
+    plan: str
+    opened_at: datetime
+    last_sign_at: datetime | None
+    results: list[Result]
+
+
+class NodeDetail(NodeLine):
+    """Everything about one node."""
+
+    bmc: str
+    serial: str | None
+    uuid: str | None
+    manufacturer: str | None
+    model: str | None
+    observed_image: str | None
+    generation: int
+    attempt: int
+    failures: int
+    retry_at: datetime | None
+    inventory: Inventory | None
+    burn_in: BurnIn | None
+
+
+class Event(BaseModel):
+    """One line of a history."""
+
+    id: int
+    at: datetime
+    node: str
+    kind: str
+    reason: str
+    from_state: str | None
+    to_state: str | None
+
+
+class Explanation(BaseModel):
+    """Why a node is where it is."""
+
+    node: str
+    place: str
+    state: str
+    since: datetime
+    doing: str
+    percent: float | None
+    owner: str
+    seen: str | None
+    instruction: Instruction | None
+    retry_at: datetime | None
+    wait_seconds: float | None
+    events: list[Event]
+
+
+class PlanStep(BaseModel):
+    """One thing that would be done."""
+
+    what: str
+    expected_seconds: float
+    resets: str
+    refusals: list[str]
+
+
+class Plan(BaseModel):
+    """What would be done to a node, in order."""
+
+    node: str
+    release: str | None
+    steps: list[PlanStep]
+    host_resets: int
+    expected_seconds: float

@@ -1,0 +1,150 @@
+"""The API of a running service, for commands. It sends a token to the address that it was given, and nowhere else."""
+
+import http.client
+import ssl
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, TypeVar
+from urllib.parse import quote, urlencode, urlsplit
+
+import orjson
+import typer
+from pydantic import BaseModel, ValidationError
+
+from provisioner.commands.answers import Explanation, NodeDetail, NodeLine, NodePage, Plan, Refusal
+from provisioner.errors import BadInput, FirstlightError
+from provisioner.models.secret import Secret
+from provisioner.settings import Environment
+
+DataDir = Annotated[
+    Path, typer.Option("--data-dir", envvar="FIRSTLIGHT_DATA_DIR", help="Where the service keeps its files.")
+]
+Url = Annotated[
+    str | None, typer.Option("--url", envvar="FIRSTLIGHT_URL", help="Of the API; else as in the data directory.")
+]
+HERE = Path("firstlight-data")
+
+_TIMEOUT_SECONDS = 60.0
+"""A plan reads a BMC, which may take its time."""
+_LIMIT_BYTES = 64 * 2**20
+_START = "start it with `firstlight serve --config site.yaml` or `firstlight demo`, or name another with --url"
+
+T = TypeVar("T", bound=BaseModel)
+
+
+def connect(data_dir: Path, url: str | None) -> "Client":
+    """The client for a data directory, or for `url`. Raises `FirstlightError` when there is nothing to connect to."""
+    address = url or _line(data_dir / "endpoint", f"no service has been started there: {_START}")
+    environment = Environment()
+    token = environment.secret_token or Secret(
+        _line(data_dir / "admin-token", "no token: set FIRSTLIGHT_TOKEN, or name the service's --data-dir")
+    )
+    if urlsplit(address).scheme not in {"http", "https"} or not urlsplit(address).hostname:
+        raise BadInput(f"--url {address}: write http://HOST:PORT")
+    return Client(address.rstrip("/"), token)
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """One HTTP exchange per call, none repeated. Everything that goes wrong is a `FirstlightError` of one line."""
+
+    url: str
+    token: Secret
+
+    def nodes(self, query: dict[str, str]) -> list[NodeLine]:
+        """Every node that fits, by rack and position."""
+        found: list[NodeLine] = []
+        cursor: str | None = None
+        while True:
+            pairs = {**query, "limit": "500", **({"cursor": cursor} if cursor else {})}
+            page = self._ask("GET", f"/v1/nodes?{urlencode(pairs)}", NodePage)
+            found += page.nodes
+            cursor = page.next
+            if cursor is None:
+                return found
+
+    def node(self, name: str) -> NodeDetail:
+        """Everything about one."""
+        return self._ask("GET", _path(name), NodeDetail)
+
+    def why(self, name: str) -> Explanation:
+        """Why it is where it is."""
+        return self._ask("GET", _path(name, "why"), Explanation)
+
+    def plan(self, name: str) -> Plan:
+        """What would be done to it."""
+        return self._ask("GET", _path(name, "plan"), Plan)
+
+    def hold(self, name: str, reason: str) -> NodeLine:
+        """Stop it where it is."""
+        return self._ask("POST", _path(name, "hold"), NodeLine, {"reason": reason})
+
+    def release(self, name: str) -> NodeLine:
+        """Let it go on."""
+        return self._ask("POST", _path(name, "release"), NodeLine)
+
+    def password(self, name: str, username: str, password: Secret) -> NodeLine:
+        """Tell its BMC's password."""
+        body = {"username": username, "password": password.reveal()}
+        return self._ask("POST", _path(name, "password"), NodeLine, body)
+
+    def trust(self, name: str) -> NodeLine:
+        """Accept its BMC's new certificate."""
+        return self._ask("POST", _path(name, "trust"), NodeLine)
+
+    def _ask(self, method: str, path: str, answer: type[T], body: dict[str, str] | None = None) -> T:
+        status, content = self._exchange(method, path, orjson.dumps(body) if body is not None else None)
+        try:
+            if status >= 400:
+                raise FirstlightError(_told(status, Refusal.model_validate_json(content)))
+            return answer.model_validate_json(content)
+        except ValidationError as error:
+            raise FirstlightError(f"{self.url}: answers {status}, but not as Firstlight does: is it one?") from error
+
+    def _exchange(self, method: str, path: str, content: bytes | None) -> tuple[int, bytes]:
+        headers = {"Authorization": f"Bearer {self.token.reveal()}", "Accept": "application/json"}
+        if content is not None:
+            headers["Content-Type"] = "application/json"
+        connection = self._connection()
+        try:
+            connection.request(method, urlsplit(self.url).path + path, content, headers)
+            response = connection.getresponse()
+            return response.status, response.read(_LIMIT_BYTES)
+        except ssl.SSLError as error:
+            raise FirstlightError(f"{self.url}: its certificate is not accepted: {error}") from error
+        except TimeoutError as error:
+            raise FirstlightError(f"{self.url}: no answer for {_TIMEOUT_SECONDS:g} s; see its log") from error
+        except (OSError, http.client.HTTPException) as error:
+            raise FirstlightError(f"{self.url}: no service answers ({error}); {_START}") from error
+        finally:
+            connection.close()
+
+    def _connection(self) -> http.client.HTTPConnection:
+        parts = urlsplit(self.url)
+        kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        return kind(parts.hostname or "", parts.port, timeout=_TIMEOUT_SECONDS)
+
+
+def _path(name: str, what: str = "") -> str:
+    return f"/v1/nodes/{quote(name, safe='')}" + (f"/{what}" if what else "")
+
+
+def _told(status: int, refusal: Refusal) -> str:
+    """One line, with what a person would have to do first."""
+    text = refusal.detail
+    if status == http.client.UNAUTHORIZED:
+        text = "the token is not accepted: set FIRSTLIGHT_TOKEN, or name the service's --data-dir"
+    if refusal.instruction is not None:
+        text += f"; {refusal.instruction.owner}, {refusal.instruction.where}: {refusal.instruction.what}"
+    if status >= 500:
+        text += f" ({refusal.instance})"
+    return text
+
+
+def _line(path: Path, absent: str) -> str:
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except FileNotFoundError as error:
+        raise FirstlightError(f"{path}: {absent}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise FirstlightError(f"{path}: cannot be read: {error}") from error

@@ -1,0 +1,74 @@
+"""Words and colours for terminals."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from provisioner.models.lifecycle import State
+
+_WIDE = 240
+"""Columns where nobody looks at a screen: lines stay whole, for grep."""
+
+_COLOURS = {
+    State.DISCOVERED: "bright_black",
+    State.READY: "green",
+    State.IN_PRODUCTION: "green",
+    State.MAINTENANCE: "yellow",
+    State.HELD: "red",
+    State.DECOMMISSIONING: "yellow",
+    State.DECOMMISSIONED: "bright_black",
+}
+
+
+def console() -> Console:
+    """Standard output; colours on a terminal only."""
+    found = Console(highlight=False)
+    return found if found.is_terminal else Console(highlight=False, width=_WIDE)
+
+
+def plain(text: str) -> Text:
+    """Text that others wrote: nothing in it is markup, and no escape sequence reaches the terminal."""
+    return Text("".join(one if one.isprintable() or one == "\n" else "\N{REPLACEMENT CHARACTER}" for one in text))
+
+
+def state_text(state: str, held_from: str | None = None) -> Text:
+    """A bullet in the state's colour, and the state in words."""
+    colour = _COLOURS.get(State(state), "cyan") if state in set(State) else "default"
+    words = state.replace("_", " ") + (f" ({held_from.replace('_', ' ')})" if held_from else "")
+    return Text.assemble(("● ", colour), words)
+
+
+def short(seconds: float) -> str:
+    """`45 s`, `4 min`, `5 h`, `3 d`: the unit that says enough."""
+    for limit, size, unit in ((90, 1, "s"), (90 * 60, 60, "min"), (48 * 3600, 3600, "h")):
+        if seconds < limit:
+            return f"{max(0, round(seconds / size))} {unit}"
+    return f"{round(seconds / 86400)} d"
+
+
+def ago(at: datetime) -> str:
+    """How long ago, short."""
+    return short((datetime.now(UTC) - at).total_seconds())
+
+
+def bare_table(*headings: str, wide: int | None = None) -> Table:
+    """A table without lines; column number `wide` takes what is left of the width."""
+    table = Table(box=box.SIMPLE_HEAD if Console().is_terminal else None, pad_edge=False, header_style="bold")
+    for number, heading in enumerate(headings):
+        table.add_column(heading, ratio=1 if number == wide else None, no_wrap=number != wide, overflow="fold")
+    return table
+
+
+def fields(pairs: Iterable[tuple[str, str | Text | None]]) -> Table:
+    """Names and values; what is not known is left out."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="bold", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for name, value in pairs:
+        if value is not None:
+            grid.add_row(name, plain(value) if isinstance(value, str) else value)
+    return grid
