@@ -136,5 +136,7 @@ class NetworkBoot:
 
     def _count_failure(self, target: str, error: BootError) -> None:
         self._board.state.boot_failures += 1
-        self.last_error = f"{target}: {error}"
-        _log.info("boot failed", bmc=self._board.entry.name, target=target, reason=str(error))
+        reason = f"{target}: {error}"
+        if reason != self.last_error:
+            _log.info("boot failed", bmc=self._board.entry.name, target=target, reason=str(error))
+        self.last_error = reason

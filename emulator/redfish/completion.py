@@ -23,6 +23,8 @@ def complete(machine: Machine, path: str, document: dict[str, Any]) -> dict[str,
         for reading in (*document["Temperatures"], *document["Fans"]):
             reading.pop("RelatedItem", None)  # it names processors of another machine
             reading.pop("Redundancy", None)
+        for reading in document["Temperatures"]:
+            reading["SensorNumber"] = int(reading["SensorNumber"])
     return document
 
 
@@ -48,6 +50,7 @@ def _chassis(machine: Machine, path: str) -> dict[str, Any]:
     chassis = next(part for part in board.persona.chassis if path.endswith(f"/{part.id}"))
     holds_host = chassis == board.persona.chassis[0]
     return {
+        "@odata.type": "#Chassis.v1_14_0.Chassis",
         "UUID": board.uuid[:-2] + "cc",
         "ChassisType": chassis.type,
         "Manufacturer": board.persona.system.manufacturer,
