@@ -9,7 +9,7 @@ import aiohttp
 from sushy.exceptions import SushyError
 
 from provisioner.capabilities.leases import HeldLease
-from provisioner.errors import BmcRefused, LoginRefused
+from provisioner.errors import BmcError, BmcRefused, LoginRefused
 from provisioner.models.secret import Credentials
 from provisioner.redfish.answer import Answer, document_of, judge
 from provisioner.redfish.channel import Channel
@@ -85,6 +85,8 @@ class Access:
                 try:
                     return await self._threads.run(lambda: work(self.channel.connector))
                 except SushyError as error:
+                    if isinstance(error.__cause__, BmcError):
+                        raise error.__cause__ from None
                     raise BmcRefused(self.bmc, str(error), NOT_OFFERED) from error
 
         return await self._logged_in(attempt)

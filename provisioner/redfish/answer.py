@@ -79,7 +79,7 @@ def _refusal(bmc: str, method: str, path: str, answer: Answer) -> BmcError:
     said = f"{method} {path}: {status} {words or seen(answer.content)}"
     if status == HTTPStatus.UNAUTHORIZED:
         return LoginRefused(bmc, said)
-    if status in REDIRECTS or status in NOT_NOW:
+    if status < HTTPStatus.BAD_REQUEST or status in NOT_NOW:
         return BmcUnreachable(bmc, said, retry_after(answer.headers))
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return BmcUnreachable(bmc, said, retry_after(answer.headers)) if method in READS else AnswerLost(bmc, said)

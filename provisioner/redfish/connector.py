@@ -3,7 +3,9 @@
 from typing import Any, cast
 
 from sushy.connector import Connector
+from sushy.exceptions import ResourceNotFoundError
 
+from provisioner.errors import ResourceGone
 from provisioner.models.node import BmcAddress
 from provisioner.redfish.answer import Answer
 from provisioner.redfish.retry import RetryRule
@@ -24,8 +26,12 @@ class SingleShotConnector(Connector):  # type: ignore[misc]  # sushy is untyped
         self._rule = rule
 
     def get(self, *args: Any, **kwargs: Any) -> Answer:
-        """GET, retried."""
-        return self._rule.read(lambda: cast("Answer", super(SingleShotConnector, self).get(*args, **kwargs)))
+        """GET, retried. What is not there is sushy's own error, which sushy expects of optional parts."""
+        try:
+            return self._rule.read(lambda: cast("Answer", super(SingleShotConnector, self).get(*args, **kwargs)))
+        except ResourceGone as error:
+            path = args[0] if args else ""
+            raise ResourceNotFoundError("GET", path, Answer(404, {}, b"{}")) from error
 
     def patch(self, path: str = "", data: Any = None, etag: str | None = None, **_: object) -> Answer:
         """PATCH with If-Match. A stale ETag stays refused: stock sushy drops it, and with it other people's updates."""

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Collection
 
 from sushy.resources.constants import ResetType
-from sushy.resources.manager.manager import Manager
 from sushy.resources.system.system import System
 
 from provisioner.errors import BmcRefused
 from provisioner.redfish.connector import SingleShotConnector
+from provisioner.redfish.resources.manager import ResettableManager
 
 NOT_OFFERED = 501
 
@@ -44,7 +44,7 @@ def reset_manager(bmc: str, path: str) -> Callable[[SingleShotConnector], None]:
     """Manager.Reset, graceful where allowed."""
 
     def work(connector: SingleShotConnector) -> None:
-        manager = Manager(connector, path)
+        manager = ResettableManager(connector, path)
         allowed = {one.value for one in manager.get_allowed_reset_manager_values()}
         manager.reset_manager(ResetType(_chosen(bmc, "GracefulRestart", allowed)))
 

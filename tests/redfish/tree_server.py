@@ -51,6 +51,7 @@ class TreeBmc:
         self.responses: dict[str, Callable[[], web.Response]] = {}
         self.in_flight = self.most_in_flight = 0
         self.delay = 0.0
+        self.acted_on = asyncio.Event()
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         """One request."""
@@ -58,6 +59,8 @@ class TreeBmc:
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:
+            if "/Actions/" in request.path:
+                self.acted_on.set()
             await asyncio.sleep(self.delay)
             return await self._answer(request)
         finally:
@@ -114,7 +117,7 @@ def honest(collection: Documents, bmc: TreeBmc) -> Documents:
 @asynccontextmanager
 async def serving(bmc: TreeBmc) -> AsyncIterator[BmcAddress]:
     """The BMC at an address of 127/8, over plain HTTP."""
-    app = web.Application(client_max_size=2**24)
+    app = web.Application(client_max_size=2**26)
     app.router.add_route("*", "/{path:.*}", bmc.handle)
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
