@@ -6,13 +6,12 @@ The DMTF library that asks sets the socket timeout of its whole process.
 import asyncio
 import json
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from provisioner.models.node import BmcAddress
 
 SEARCH = (sys.executable, "-m", "provisioner.redfish.ssdp_search")
-GRACE_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +22,9 @@ class SsdpSettings:
     port: int = 1900
     interface: str | None = None
     address: str | None = None
-    command: tuple[str, ...] = field(default=SEARCH)
+    grace_seconds: float = 10.0
+    """Beyond the answers' time, for the process itself; it listens as long as answers come."""
+    command: tuple[str, ...] = SEARCH
 
 
 async def search(settings: SsdpSettings | None = None) -> frozenset[BmcAddress]:
@@ -36,7 +37,7 @@ async def search(settings: SsdpSettings | None = None) -> frozenset[BmcAddress]:
         *chosen.command, *arguments, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
     )
     try:
-        async with asyncio.timeout(chosen.seconds * 10 + GRACE_SECONDS):
+        async with asyncio.timeout(chosen.seconds * 10 + chosen.grace_seconds):
             output, _ = await process.communicate()
     except TimeoutError:
         return frozenset()

@@ -43,7 +43,7 @@ async def test_a_restart_is_a_power_cycle_where_there_is_no_restart() -> None:
 
 
 async def test_allowable_values_may_be_in_the_action_info() -> None:
-    """DGX H100 lists reset types only there, and ForceRestart as the only one of its BMC (sushy looks for hosts only)."""
+    """DGX H100 lists reset types only there, and ForceRestart alone for its BMC, where sushy does not look."""
     documents = recorded("nvidia-dgx-h100")
     bmc = TreeBmc(documents)
     async with opened(bmc) as one:

@@ -19,28 +19,9 @@ from provisioner.redfish.reset import CLOSEST, closest
 from provisioner.redfish.snapshot import Snapshot, link, links
 from provisioner.redfish.tasks import started_task, task_of
 
-_NAMES = st.text(max_size=4) | st.sampled_from(
-    [
-        "error",
-        "@Message.ExtendedInfo",
-        "Message",
-        "MessageId",
-        "message",
-        "code",
-        "Members",
-        "@odata.id",
-        "TaskState",
-        "TaskStatus",
-        "PercentComplete",
-        "Messages",
-        "Payload",
-        "JsonBody",
-        "Targets",
-        "TaskMonitor",
-        "Boot",
-        "Actions",
-    ]
-)
+_SPECIAL = """error @Message.ExtendedInfo Message MessageId message code Members @odata.id TaskState TaskStatus
+PercentComplete Messages Payload JsonBody Targets TaskMonitor Boot Actions"""
+_NAMES = st.text(max_size=4) | st.sampled_from(_SPECIAL.split())
 JSON: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False) | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(_NAMES, inner, max_size=6),
