@@ -46,7 +46,7 @@ async def test_who_answers_a_search_is_found() -> None:
     transport, _ = await asyncio.get_running_loop().create_datagram_endpoint(Responder, sock=listener)
     try:
         port = listener.getsockname()[1]
-        found = await search(SsdpSettings(seconds=1, port=port, interface="lo"))
+        found = await search(SsdpSettings(seconds=1, port=port, interface="lo", address="127.0.0.1"))
     finally:
         transport.close()
     assert found == {BmcAddress("127.77.5.1", 8443)}
