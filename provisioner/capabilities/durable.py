@@ -20,13 +20,13 @@ class Retry:
     error ends the step at once.
     """
 
-    attempts: int = 6
+    attempts: int = 8
     first_wait: timedelta = timedelta(seconds=5)
     growth: float = 2.0
 
 
 PATIENT = Retry()
-"""About five minutes in all: a BMC reset, a switch restart, a cable pushed in again."""
+"""About ten minutes in all: a BMC reset (5 to 10 minutes in the field), a switch restart, a cable pushed in again."""
 
 class Durable(Protocol):
     """What an operation may ask of the engine. Everything else in an operation's body must be deterministic."""

@@ -1,10 +1,10 @@
 """`firstlight serve`: the daemon."""
 
+import asyncio
 from pathlib import Path
 from typing import Annotated
 
 import typer
-import uvloop
 
 from provisioner.logs import log_to
 from provisioner.serving import serve
@@ -26,4 +26,4 @@ def serve_command(
     if check_only:
         typer.echo(f"{config}: good; {len(checked.expected)} nodes expected, {len(checked.catalog.releases)} releases")
         return
-    uvloop.run(serve(checked, environment))
+    asyncio.run(serve(checked, environment))

@@ -1,10 +1,10 @@
 """`firstlight demo`: racks of emulated servers go from dark to ready."""
 
+import asyncio
 from pathlib import Path
 from typing import Annotated
 
 import typer
-import uvloop
 from rich.console import Console
 
 from provisioner.demo.rack import PERSONAS, DemoPlan, emulated, prepare
@@ -42,7 +42,7 @@ def demo(
     show = Show(console, exit_when_ready)
     checked = check(prepare(plan))
     with emulated(plan):
-        uvloop.run(serve(checked, Environment(data_dir=plan.data_dir), show.beside))
+        asyncio.run(serve(checked, Environment(data_dir=plan.data_dir), show.beside))
     for line in show.instructions():
         console.print(line)
     console.print(show.summary(), highlight=False)

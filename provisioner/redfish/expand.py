@@ -40,6 +40,8 @@ def members_of(collection: Document) -> list[tuple[str, Document]] | None:
     listed = collection.get("Members")
     if not isinstance(listed, list) or len(links(collection, "Members")) != len(listed):
         return None
+    if collection.get("Members@odata.count", len(listed)) != len(listed):
+        return None
     if any(len(member) < 3 for member in listed):  # bare links, or hardly more
         return None
     return [(link(member) or "", member) for member in listed]
