@@ -13,6 +13,7 @@ from api.fields import NODE_NAME
 from api.problems import documented
 from api.views.nodes import EventView
 from provisioner.capabilities.service import Service
+from provisioner.capabilities.tokens import TokenHolder
 
 router = APIRouter(prefix="/v1/events", tags=["events"])
 
@@ -27,8 +28,9 @@ _Node = Annotated[str | None, Query(max_length=253, pattern=NODE_NAME)]
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Events with a greater id than `after`, of one node or of all."""
+    """Events with a greater id than `after`, of one node or of all, for as long as the holder has a token."""
 
+    holder: TokenHolder
     after: int
     node: str | None
 
@@ -42,10 +44,15 @@ class Wanted:
     },
 )
 async def events(
-    request: Request, service: Site, _: Reader, after: _Id = None, last_event_id: _IdHeader = None, node: _Node = None
+    request: Request,
+    service: Site,
+    holder: Reader,
+    after: _Id = None,
+    last_event_id: _IdHeader = None,
+    node: _Node = None,
 ) -> EventSourceResponse:
     """Every event after `Last-Event-ID`, else `after`, else from the oldest that is kept; then as they happen."""
-    wanted = Wanted(after=last_event_id if last_event_id is not None else after or 0, node=node)
+    wanted = Wanted(holder, after=last_event_id if last_event_id is not None else after or 0, node=node)
     stopping: asyncio.Event = request.app.state.stopping
     return EventSourceResponse(_stream(service, wanted, stopping), ping=_PING_SECONDS, send_timeout=30)
 
@@ -62,6 +69,8 @@ async def _stream(service: Service, wanted: Wanted, stopping: asyncio.Event) -> 
                     yield ServerSentEvent(EventView.of(event).model_dump_json(), event=event.kind, id=str(event.id))
             if not found:
                 await _either(changed, stopping)
+                if wanted.holder not in await service.tokens.list():
+                    return
         finally:
             changed.cancel()
 

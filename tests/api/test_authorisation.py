@@ -1,0 +1,146 @@
+"""Who may ask for what: every route, every role."""
+
+import pytest
+import requests
+from fastapi.routing import APIRoute, iter_route_contexts
+
+from api.app import bare_app
+from provisioner.models.role import Role
+from tests.api.site import Site
+
+NOBODY: frozenset[Role] = frozenset()
+ALL = frozenset(Role)
+ACT = frozenset({Role.TECHNICIAN, Role.OPERATOR, Role.ADMIN})
+OPERATE = frozenset({Role.OPERATOR, Role.ADMIN})
+
+OPEN = {
+    "GET /boot/ipxe",
+    "HEAD /boot/ipxe",
+    "GET /boot/{key}",
+    "HEAD /boot/{key}",
+    "GET /v1/artefacts/{digest}",
+    "HEAD /v1/artefacts/{digest}",
+    "GET /healthz",
+}
+"""What firmware and load balancers ask, without a token."""
+
+BY_SESSION = {
+    "POST /v1/agent/register",
+    "GET /v1/agent/plan",
+    "POST /v1/agent/heartbeats",
+    "POST /v1/agent/results",
+}
+"""What agents ask, with the token of their boot or their session: no API token is worth anything here."""
+
+BY_ROLE = {
+    "GET /v1/nodes": ALL,
+    "GET /v1/nodes/{name}": ALL,
+    "GET /v1/nodes/{name}/history": ALL,
+    "GET /v1/nodes/{name}/why": ALL,
+    "GET /v1/nodes/{name}/plan": ALL,
+    "GET /v1/events": ALL,
+    "GET /v1/openapi.json": ALL,
+    "GET /metrics": ALL,
+    "POST /v1/nodes/{name}/release": ACT,
+    "POST /v1/nodes/{name}/password": ACT,
+    "POST /v1/nodes/{name}/hold": OPERATE,
+    "POST /v1/nodes/{name}/trust": OPERATE,
+}
+
+BODIES = {
+    "POST /v1/nodes/{name}/hold": {"reason": "cable"},
+    "POST /v1/nodes/{name}/password": {"username": "ADMIN", "password": "x"},
+    "POST /v1/agent/register": {
+        "token": "t",
+        "boot_id": "b",
+        "image": "sha256:" + "0" * 64,
+        "root": "sha256:" + "0" * 64,
+        "version": "1",
+    },
+    "POST /v1/agent/heartbeats": {
+        "boot_id": "b",
+        "sequence": 1,
+        "run": None,
+        "item": None,
+        "percent": None,
+        "uptime_seconds": 1.0,
+    },
+    "POST /v1/agent/results": {
+        "run": "r",
+        "attempt": 1,
+        "item": "cpu",
+        "status": "pass",
+        "started_at": "2026-11-30T12:00:00Z",
+        "finished_at": "2026-11-30T12:00:01Z",
+        "metrics": {},
+        "evidence": "",
+    },
+}
+
+
+def routes() -> list[str]:
+    """Return every route of the app as `METHOD path`."""
+    found = []
+    for context in iter_route_contexts(bare_app().routes):
+        assert isinstance(context.original_route, APIRoute), "only FastAPI routes have our checks"
+        found += [f"{method} {context.path}" for method in sorted(context.methods or ())]
+    return found
+
+
+def ask(site: Site, route: str, role: Role | None, token: str | None = None) -> requests.Response:
+    method, path = route.split()
+    path = path.format(name="r01-u02", key="k", digest="sha256:" + "0" * 64)
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    with site.request(method, path, role, headers=headers, json=BODIES.get(route), stream=True) as response:
+        if not response.headers["Content-Type"].startswith("text/event-stream"):
+            assert response.content is not None
+        return response
+
+
+def test_every_route_is_decided_here() -> None:
+    assert sorted(routes()) == sorted([*OPEN, *BY_SESSION, *BY_ROLE])
+
+
+@pytest.mark.parametrize("route", sorted(BY_ROLE))
+def test_without_a_token_nothing_answers(shared_site: Site, route: str) -> None:
+    for token in (None, "wrong", "ungültig"):
+        response = ask(shared_site, route, None, token and token.encode().decode("latin-1"))
+        assert response.status_code == 401
+        assert response.headers["WWW-Authenticate"] == 'Bearer realm="firstlight"'
+        assert response.json()["detail"] == "a valid token is needed: Authorization: Bearer <token>"
+
+
+@pytest.mark.parametrize("role", list(Role))
+@pytest.mark.parametrize("route", sorted(BY_ROLE))
+def test_a_role_may_do_what_the_table_says(shared_site: Site, route: str, role: Role) -> None:
+    response = ask(shared_site, route, role)
+    if role in BY_ROLE[route]:
+        assert response.status_code in {200, 409}  # 409: allowed, and there is nothing to release
+        return
+    assert response.status_code == 403
+    assert "WWW-Authenticate" not in response.headers
+    problem = response.json()
+    assert problem["type"] == "urn:firstlight:problem:forbidden"
+    assert problem["detail"] == f"this needs another role than {role}"
+
+
+@pytest.mark.parametrize("route", sorted(BY_SESSION))
+def test_agents_need_their_own_credentials(shared_site: Site, route: str) -> None:
+    for role in (None, *Role):
+        response = ask(shared_site, route, role)
+        assert response.status_code == 401
+        assert response.headers["WWW-Authenticate"] == 'Bearer realm="firstlight"'
+        assert response.headers["Content-Type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize("route", sorted(OPEN))
+def test_firmware_needs_no_token(shared_site: Site, route: str) -> None:
+    query = "?uuid=1&serial=2" if route.endswith("ipxe") else ""
+    response = ask(shared_site, route + query, None)
+    assert response.status_code == (404 if "artefacts" in route else 200)
+
+
+def test_a_revoked_token_is_worth_nothing_at_once(site: Site) -> None:
+    assert site.get("/v1/nodes", role=Role.APPROVER).status_code == 200
+    site.run(site.store.tokens.revoke(Role.APPROVER.value))
+    assert site.get("/v1/nodes", role=Role.APPROVER).status_code == 401
