@@ -71,6 +71,15 @@ async def test_an_expansion_that_breaks_later_loses_the_trust() -> None:
     assert after.processors == before.processors
 
 
+async def test_a_proven_expansion_that_later_loses_members_is_noticed() -> None:
+    """dsx-ai-factory/infra-controller#4100: half of the members; their number is still told."""
+    bmc = TreeBmc(small(), honest)
+    async with serving(bmc) as address, site_of() as site, site.bmcs.open(address, CREDENTIALS) as opened:
+        before = await opened.inventory()
+        bmc.expander = _short
+        assert (await opened.inventory()).firmware == before.firmware
+
+
 async def test_pages_are_followed() -> None:
     """`Members@odata.nextLink` (DSP0266, 7.5.2): iDRAC and MegaRAC cut collections at 50 members."""
     documents = small()

@@ -119,7 +119,7 @@ async def serving(bmc: TreeBmc) -> AsyncIterator[BmcAddress]:
     """The BMC at an address of 127/8, over plain HTTP."""
     app = web.Application(client_max_size=2**26)
     app.router.add_route("*", "/{path:.*}", bmc.handle)
-    runner = web.AppRunner(app, access_log=None)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)
     await site.start()
