@@ -185,10 +185,11 @@ class Update(_Part):
 
 
 class Tasks(_Part):
-    """Where a task is found. `body` says what a 202 answer carries."""
+    """Where a task is found. `body` says what a 202 answer carries; numbers may start again when the BMC does."""
 
     id: str = "{number}"
     digits: int = 1
+    numbers_restart: bool = True
     monitor: str = "/redfish/v1/TaskService/TaskMonitors/{id}"
     body: Literal["task", "message", "empty"] = "task"
 

@@ -47,15 +47,15 @@ class Tasks:
     """The tasks that the BMC knows, oldest first."""
 
     def __init__(self, board: Board) -> None:
-        """None; numbers start again, as they do on BMCs."""
+        """None."""
         self._board = board
         self._tasks: dict[str, Task] = {}
-        self._created = 0
+        self._next = 0 if board.persona.tasks.numbers_restart else int(time.time())
 
     def create(self, name: str) -> Task:
         """A new task."""
-        number = f"{self._created:0{self._board.persona.tasks.digits}}"
-        self._created += 1
+        number = f"{self._next:0{self._board.persona.tasks.digits}}"
+        self._next += 1
         task = Task(self._board.persona.tasks.id.replace("{number}", number), name)
         self._tasks[task.id] = task
         return task
@@ -75,4 +75,5 @@ class Tasks:
     def clear(self) -> None:
         """The BMC restarts."""
         self._tasks.clear()
-        self._created = 0
+        if self._board.persona.tasks.numbers_restart:
+            self._next = 0

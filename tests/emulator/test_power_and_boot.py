@@ -111,4 +111,5 @@ def test_loss_of_mains_takes_host_and_bmc_and_leaves_the_host_off() -> None:
         with pytest.raises(OSError, match=r"(?i)connection|eof"):
             client.send("GET", SYSTEM)
         fleet.act("r01-u01", "power-restore")
-        assert wait_for(lambda: BmcClient(fleet.bmcs[0]).get(SYSTEM))["PowerState"] == "Off"
+        wait_for(lambda: fleet.truth("r01-u01")["bmc_answers"])
+        assert BmcClient(fleet.bmcs[0]).get(SYSTEM)["PowerState"] == "Off"

@@ -103,3 +103,53 @@ def test_multipart_without_targets_flashes_every_device_of_the_class() -> None:
             name: entry["staged"] for name, entry in fleet.truth("r01-u01")["firmware"].items() if entry["staged"]
         }
         assert staged == {f"HGX_FW_NVSwitch_{number}": "96.10.6D.00.01" for number in range(4)}
+
+
+def test_dell_inventory_ids_change_with_the_version_and_jobs_keep_their_numbers_apart() -> None:
+    """iDRAC: inventory ids hold the version, so every update renames them."""
+    with EmulatedFleet([Bmc("dell-xe9680")]) as fleet, BootServer() as server:
+        client = BmcClient(fleet.bmcs[0])
+        old = f"{INVENTORY}/Installed-25227-7.10.30.00__iDRAC.Embedded.1-1"
+        first = update(client, server, package("bmc", "7.20.10.50", "dell-xe9680"), [old])
+        wait_for(lambda: fleet.truth("r01-u01")["bmc_resets"] == 1 and fleet.truth("r01-u01")["bmc_answers"])
+        client = BmcClient(fleet.bmcs[0])
+        assert client.send("GET", old).status_code == 404
+        new = "Installed-25227-7.20.10.50__iDRAC.Embedded.1-1"
+        assert client.versions()[new] == "7.20.10.50"
+        assert fleet.truth("r01-u01")["flashes"] == {new: {"7.20.10.50": 1}}
+        assert update(client, server, package("nic", "28.39.40.82", "dell-xe9680"), []) != first
+
+
+def test_gb200_takes_pushes_only_and_keeps_its_gpus_in_the_second_system() -> None:
+    """NVIDIA's trays advertise no SimpleUpdate."""
+    with EmulatedFleet([Bmc("gb200-compute-tray")]) as fleet:
+        client = BmcClient(fleet.bmcs[0])
+        client.send("PATCH", "/redfish/v1/AccountService/Accounts/root", json={"Password": "Changed-once-1"})
+        client.http.auth = ("root", "Changed-once-1")
+        service = client.get("/redfish/v1/UpdateService")
+        assert service["Actions"] == {}
+        assert client.send("POST", SIMPLE_UPDATE, json={"ImageURI": "http://127.0.0.1/x"}).status_code == 404
+        target = f"{INVENTORY}/HGX_FW_GPU_1"
+        client.send("PATCH", "/redfish/v1/UpdateService", json={"HttpPushUriTargets": [target]})
+        content = package("gpu-vbios", "97.00.B9.00.69", "gb200-compute-tray")
+        answer = client.send("POST", service["HttpPushUri"], data=content)
+        assert answer.json()["@odata.type"].startswith("#Task.")
+        wait_for(lambda: client.send("GET", answer.headers["Location"]).status_code == 200)
+        staged = {
+            name: entry["staged"] for name, entry in fleet.truth("r01-u01")["firmware"].items() if entry["staged"]
+        }
+        assert staged == {"HGX_FW_GPU_1": "97.00.B9.00.69"}
+        gpus = client.get("/redfish/v1/Systems/HGX_Baseboard_0/Processors?$expand=.")["Members"]
+        assert [gpu["Id"] for gpu in gpus if gpu["ProcessorType"] == "GPU"] == ["GPU_0", "GPU_1", "GPU_2", "GPU_3"]
+
+
+def test_second_update_has_to_wait_for_the_first() -> None:
+    """open-nvfwupd: one update at a time."""
+    with EmulatedFleet(speed=600) as fleet, BootServer() as server:
+        client = BmcClient(fleet.bmcs[0])
+        update(client, server, package("bios", "BIOS Date: 02/14/2025 Ver 2.5"), [f"{INVENTORY}/BIOS"])
+        body = {"ImageURI": f"{server.url}/package.fw", "Targets": [f"{INVENTORY}/BIOS"]}
+        busy = client.send("POST", SIMPLE_UPDATE, json=body)
+        assert (busy.status_code, "UpdateInProgress" in busy.text) == (503, True)
+        wait_for(lambda: 0 < client.get("/redfish/v1/TaskService/Tasks/0")["PercentComplete"] < 100)
+        wait_for(lambda: task_state(client) == "Completed")
