@@ -20,7 +20,7 @@ class Update:
     file: str
     digest: str
     targets: tuple[str, ...]
-    """URIs in the firmware inventory."""
+    """URIs in the firmware inventory, of exactly the parts that are behind."""
     running: tuple[str, ...]
     """What the targets report now, for people; one per target."""
     activation: Activation
@@ -49,16 +49,31 @@ _BY_HOST = frozenset({Activation.HOST_RESET, Activation.POWER_CYCLE})
 
 
 def plan_updates(bundle: FirmwareBundle, inventory: tuple[FirmwareComponent, ...]) -> FirmwarePlan:
-    """Compare by class, never by id alone: ids differ per platform and change with an update."""
+    """Compare by class, never by id alone: ids differ per platform and change with an update.
+
+    A part that reports no version is refused and never flashed: it may be absent, or silent for a moment.
+    """
     updates: list[Update] = []
     refusals: list[str] = []
     for wanted in bundle.components:
         parts = matching(wanted, inventory)
         refusals.extend(_refusals(wanted, parts))
-        behind = tuple(part for part in parts if not _runs(wanted, part))
+        behind = tuple(part for part in parts if not (versions.is_missing(part.version) or _runs(wanted, part)))
         if behind:
             updates.append(_update(wanted, behind))
     return FirmwarePlan(tuple(updates), tuple(refusals))
+
+
+def unproven(bundle: FirmwareBundle, inventory: tuple[FirmwareComponent, ...]) -> tuple[str, ...]:
+    """The component classes that are not seen to run their version in every part, in the order of the bundle.
+
+    Also those with no part in the inventory: what is not seen is not there, as it is while a BMC starts.
+    """
+    return tuple(
+        wanted.component
+        for wanted in bundle.components
+        if not (parts := matching(wanted, inventory)) or not all(_runs(wanted, part) for part in parts)
+    )
 
 
 def matching(wanted: Wanted, inventory: tuple[FirmwareComponent, ...]) -> tuple[FirmwareComponent, ...]:

@@ -30,3 +30,9 @@ def judge_task(task: Task | None) -> TaskVerdict:
 def ours(task: Task, targets: tuple[str, ...]) -> bool:
     """The task was made for exactly these targets."""
     return bool(task.targets) and frozenset(task.targets) == frozenset(targets)
+
+
+def may_run_for(task: Task, targets: tuple[str, ...]) -> bool:
+    """The task runs and touches one of these targets, or does not say what it touches: no reset while it does."""
+    touches = not task.targets or not frozenset(task.targets).isdisjoint(targets)
+    return judge_task(task) is TaskVerdict.RUNNING and touches

@@ -7,9 +7,9 @@ from profiles.models import Activation
 from provisioner.capabilities.bmcs import Bmc
 from provisioner.capabilities.durable import Durable
 from provisioner.capabilities.world import World
-from provisioner.errors import AnswerLost, NeedsPerson, NotAchieved, ResourceGone
-from provisioner.firmware.plan import FirmwarePlan, Update, plan_updates
-from provisioner.firmware.task import TaskVerdict, judge_task, ours
+from provisioner.errors import AnswerLost, BmcError, NeedsPerson, NotAchieved, ResourceGone
+from provisioner.firmware.plan import FirmwarePlan, Update, plan_updates, unproven
+from provisioner.firmware.task import TaskVerdict, judge_task, may_run_for, ours
 from provisioner.models.identifiers import RunKey, TaskUri
 from provisioner.models.instruction import Instruction, Owner
 from provisioner.models.inventory import Task
@@ -23,6 +23,8 @@ _LOOK_EVERY = timedelta(seconds=10)
 _TASK_LIMIT = timedelta(hours=2)
 _SETTLE_LIMIT = timedelta(minutes=10)
 """Inventories show a new version up to minutes after the reset that activates it."""
+
+_BMC_RESETS = 2
 
 
 async def update_firmware(durable: Durable, world: World, key: RunKey) -> Outcome:
@@ -67,7 +69,7 @@ async def start_update(world: World, key: RunKey, component: str) -> str:
         if known is None and await world.journal.intended(*where) is None:
             await tell(world, key, f"sending {component} {update.version}", 0)
             await world.journal.intend(*where, world.clock.now())
-            known = await _send(bmc, _package(world, update), update.targets)
+            known = await _send(world, key, bmc, update)
         if known is None:
             known = await _find_task(bmc, update.targets)
         if known is not None:
@@ -99,40 +101,47 @@ async def await_update(world: World, key: RunKey, component: str, task: str) -> 
 
 
 async def reset_bmc(world: World, key: RunKey, component: str) -> None:
-    """Reset the BMC if the new version does not run yet (some reset themselves), and wait until it does."""
+    """Reset the BMC if the new version does not run yet (some reset themselves), and wait until it does.
+
+    Once more when it still does not: the request may have been lost, and a reset does less harm than a second flash.
+    """
     await tell(world, key, f"activating {component}")
-    async with bmc_of(world, key.node) as bmc:
-        if component not in await _plan_by_class(world, key, bmc):
-            return
-        with suppress(AnswerLost):  # the version that is read back tells
-            await bmc.reset_bmc()
 
     async def runs() -> bool:
         async with bmc_of(world, key.node) as bmc:
-            return component not in await _plan_by_class(world, key, bmc)
+            return component not in await _unproven(world, key, bmc)
 
-    await until(world.clock, runs, every=_LOOK_EVERY, limit=_SETTLE_LIMIT)
+    for _ in range(_BMC_RESETS):
+        async with bmc_of(world, key.node) as bmc:
+            if component not in await _unproven(world, key, bmc):
+                return
+            with suppress(AnswerLost):  # the version that is read back tells
+                await bmc.reset_bmc()
+        if await until(world.clock, runs, every=_LOOK_EVERY, limit=_SETTLE_LIMIT):
+            return
 
 
 async def verify_firmware(world: World, key: RunKey) -> str:
-    """Every component runs its version; a sentence about it. Raises `NotAchieved` naming what does not."""
+    """Every component runs its version; a sentence about it. Raises `NotAchieved` naming what does not.
+
+    Either way the journal is closed: what has been activated and does not run may be flashed again.
+    """
     await tell(world, key, "checking the running versions")
-    behind: list[Update] = []
+    left: list[str] = []
 
     async def settled() -> bool:
         async with bmc_of(world, key.node) as bmc:
-            behind[:] = (await _plan(world, key, bmc)).updates
-        return not behind
+            updates = await _plan_by_class(world, key, bmc)
+            left[:] = [_left(name, updates.get(name)) for name in await _unproven(world, key, bmc)]
+        return not left
 
-    if not await until(world.clock, settled, every=_LOOK_EVERY, limit=_SETTLE_LIMIT):
-        for update in behind:
-            await world.journal.close(key.node, update.component, update.version)
-        node = await world.nodes.get(key.node)
-        left = "; ".join(f"{one.component} runs {one.running[0]}, not {one.version}" for one in behind)
-        raise NotAchieved(str(node.bmc), f"flashed and activated, yet {left}")
+    await until(world.clock, settled, every=_LOOK_EVERY, limit=_SETTLE_LIMIT)
     release = await release_of(world, key.node)
     for wanted in release.firmware.components:
         await world.journal.close(key.node, wanted.component, wanted.version)
+    if left:
+        node = await world.nodes.get(key.node)
+        raise NotAchieved(str(node.bmc), f"flashed and activated, yet {'; '.join(left)}")
     return f"all {len(release.firmware.components)} component classes run bundle {release.firmware.name}"
 
 
@@ -145,16 +154,31 @@ async def _plan_by_class(world: World, key: RunKey, bmc: Bmc) -> dict[str, Updat
     return {update.component: update for update in (await _plan(world, key, bmc)).updates}
 
 
-async def _send(bmc: Bmc, package: Package, targets: tuple[str, ...]) -> TaskUri | None:
+async def _unproven(world: World, key: RunKey, bmc: Bmc) -> tuple[str, ...]:
+    release = await release_of(world, key.node)
+    return unproven(release.firmware, await bmc.firmware())
+
+
+def _left(component: str, update: Update | None) -> str:
+    if update is None:
+        return f"{component} is not in the inventory, or reports no version"
+    return f"{component} runs {', '.join(sorted(set(update.running)))}, not {update.version}"
+
+
+async def _send(world: World, key: RunKey, bmc: Bmc, update: Update) -> TaskUri | None:
     try:
-        return await bmc.start_update(package, targets)
+        return await bmc.start_update(_package(world, update), update.targets)
     except AnswerLost:
         return None  # the task list tells whether it arrived
+    except BmcError:
+        await world.journal.close(key.node, update.component, update.version)  # it did not arrive
+        raise
 
 
 async def _find_task(bmc: Bmc, targets: tuple[str, ...]) -> TaskUri | None:
-    made = [task for task in await bmc.tasks() if ours(task, targets)]
-    return TaskUri(made[-1].uri) if made else None
+    """One that runs, else one that ended well. Never a failed one: that may be of an earlier try."""
+    found = {judge_task(task): TaskUri(task.uri) for task in await bmc.tasks() if ours(task, targets)}
+    return found.get(TaskVerdict.RUNNING) or found.get(TaskVerdict.JUDGE_BY_VERSION)
 
 
 async def _look(bmc: Bmc, task: TaskUri) -> Task | None:
@@ -165,8 +189,12 @@ async def _look(bmc: Bmc, task: TaskUri) -> Task | None:
 
 
 async def _must_have_ended(world: World, key: RunKey, bmc: Bmc, component: str) -> bool:
-    """Without a task to look at: the version runs, or twice the expected time has passed since it was sent."""
+    """Without a task to look at: nothing that could be it runs any more, and the version runs, or twice the expected
+    time has passed since it was sent.
+    """
     update = (await _plan_by_class(world, key, bmc)).get(component)
+    if any(may_run_for(task, update.targets if update else ()) for task in await bmc.tasks()):
+        return False
     if update is None:
         return True
     sent = await world.journal.intended(key.node, component, update.version)
