@@ -89,7 +89,8 @@ ERRORS: dict[type[Exception], Kind] = {
 CHALLENGE = {"WWW-Authenticate": 'Bearer realm="firstlight"'}
 UNEXPECTED = Kind(500, "internal", "Something went wrong here")
 
-Handled = FirstlightError | HTTPException | RequestValidationError
+_ROUTING = {404: "nothing is at this path", 405: "this path does not answer this method"}
+"""What the router raises says no more than its status; routes of ours raise neither."""
 
 
 def install(app: FastAPI) -> None:
@@ -138,7 +139,8 @@ def of_status(status: int) -> Kind:
 
 async def _answer(request: Request, error: Exception) -> Response:
     if isinstance(error, HTTPException):
-        return respond(request.scope, of_status(error.status_code), error.detail, headers=error.headers)
+        detail = _ROUTING.get(error.status_code, error.detail)
+        return respond(request.scope, of_status(error.status_code), detail, headers=error.headers)
     kind = next(ERRORS[parent] for parent in type(error).__mro__ if parent in ERRORS)
     if isinstance(error, RequestValidationError):
         return _invalid(request, kind, error.errors())

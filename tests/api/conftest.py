@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import structlog
 
 from provisioner.capabilities.cipher import Cipher
 from provisioner.secrets.fernet_cipher import open_cipher
@@ -14,6 +15,14 @@ from tests.api.site import Site, running_site
 def key_cipher(tmp_path_factory: pytest.TempPathFactory) -> Cipher:
     """One key file for all tests."""
     return open_cipher(tmp_path_factory.mktemp("keys") / "key")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _quiet_log() -> Iterator[None]:
+    """The service logs from a thread of its own, and would write into whatever a test captures."""
+    structlog.configure(logger_factory=structlog.ReturnLoggerFactory())
+    yield
+    structlog.reset_defaults()
 
 
 @pytest.fixture

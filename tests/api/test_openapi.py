@@ -2,11 +2,34 @@
 
 import json
 import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis import GenerationMode
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
 
 from api.app import bare_app
+from api.fields import NODE_NAME
 from api.openapi import canonical_json
 from api.write_openapi import FILE
-from tests.api.site import Site
+from provisioner.capabilities.cipher import Cipher
+from provisioner.models.role import Role
+from provisioner.models.secret import Credentials, Secret
+from tests.api.site import N1, Site, SmallBmc, running_site
+from tests.api.test_agent import burning_in, registration
+from tests.api.test_boot import ticket_of
+
+CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
+ALL_FIT = {"/healthz", "/v1/artefacts/{digest}"}
+"""There is nothing that such a request could hold and that would not fit."""
 
 
 def test_the_checked_in_document_is_that_of_the_code() -> None:
@@ -30,3 +53,50 @@ def test_every_error_in_the_document_is_a_problem() -> None:
             assert ("401" in errors) == ("security" in operation or path.endswith("register")), (method, path)
     references = set(re.findall(r'"#/components/schemas/(\w+)"', FILE.read_text()))
     assert references == set(document["components"]["schemas"])
+
+
+def operations() -> list[Any]:
+    """Return the operations, but for the stream, which has no end."""
+    schema: Any = schemathesis.openapi.from_dict(json.loads(FILE.read_text())).exclude(path="/v1/events")
+    return [found.ok() for found in schema.get_all_operations()]
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory: pytest.TempPathFactory, key_cipher: Cipher) -> Iterator[tuple[Site, str]]:
+    """A site, and the session of an agent whose burn-in is open."""
+    with running_site(tmp_path_factory.mktemp("site"), key_cipher) as site:
+        body = registration(site, ticket_of(site))
+        session = site.post("/v1/agent/register", role=None, json=body).json()["session"]
+        burning_in(site)
+        site.run(site.store.vault.put_factory(N1, Credentials("ADMIN", Secret("x"))))
+        site.bmcs.bmc = SmallBmc()
+        yield site, session
+
+
+@pytest.mark.parametrize("operation", operations(), ids=lambda operation: operation.label)
+def test_whatever_is_sent_the_answer_is_a_documented_one(session: tuple[Site, str], operation: Any) -> None:
+    """Requests that fit the document and requests that do not; a part of them without the credentials."""
+    site, agent = session
+    bearer = agent if operation.path.startswith("/v1/agent/") else site.tokens[Role.ADMIN]
+    for mode in GenerationMode:
+        if mode is GenerationMode.POSITIVE or operation.path not in ALL_FIT:
+            _try(operation.as_strategy(generation_mode=mode), site, bearer)
+
+
+def _try(cases: Any, site: Site, bearer: str) -> None:
+    @settings(
+        max_examples=8,
+        deadline=None,
+        database=None,
+        derandomize=True,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=cases)
+    def ask(case: Any) -> None:
+        if re.fullmatch(NODE_NAME, case.path_parameters.get("name", "")):
+            case.path_parameters["name"] = N1
+        response = case.call(base_url=site.url, headers={"Authorization": f"Bearer {bearer}"}, timeout=10)
+        case.validate_response(response, checks=CHECKS)
+
+    ask()
