@@ -1,6 +1,7 @@
 """The way to all BMCs: a channel each, one pool of connections and one of threads."""
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -28,7 +29,7 @@ from provisioner.redfish.timeouts import Timeouts
 from provisioner.redfish.tls import Tls, TlsPolicy
 from provisioner.redfish.transport import Transport
 
-LARGEST_ROOT_BYTES = 64 * 1024
+CLOSING_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +89,7 @@ class RedfishBmcs:
         trust = self._tls.unpinned()
         try:
             async with self._leases.look(address):
-                answer = await self._transport.read(
-                    address, trust, ROOT, largest_bytes=LARGEST_ROOT_BYTES, redirects=False
-                )
+                answer = await self._transport.look(address, trust, ROOT)
             judge(str(address), "GET", ROOT, answer)
             root = document_of(str(address), ROOT, answer)
         except BmcError:
@@ -105,7 +104,7 @@ class RedfishBmcs:
         )
 
     async def close(self) -> None:
-        """Log out everywhere, at most a hundred at once, and close the connections."""
+        """Log out everywhere, at most a hundred at once and half a minute in all, and close the connections."""
         for timer in self._timers.values():
             timer.cancel()
         self._timers.clear()
@@ -115,9 +114,10 @@ class RedfishBmcs:
             async with gate:
                 await self._login.log_out(channel)
 
-        async with asyncio.TaskGroup() as group:
-            for channel in self._channels.values():
-                group.create_task(end(channel))
+        with contextlib.suppress(TimeoutError):  # BMCs that do not answer end our sessions by themselves
+            async with asyncio.timeout(CLOSING_SECONDS), asyncio.TaskGroup() as group:
+                for channel in self._channels.values():
+                    group.create_task(end(channel))
         self._channels.clear()
         await self._transport.close()
         self._threads.close()

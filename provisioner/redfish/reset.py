@@ -7,7 +7,7 @@ from sushy.resources.system.system import System
 
 from provisioner.errors import BmcRefused
 from provisioner.redfish.connector import SingleShotConnector
-from provisioner.redfish.resources.manager import ResettableManager
+from provisioner.redfish.resources.resettable_manager import ResettableManager
 
 NOT_OFFERED = 501
 

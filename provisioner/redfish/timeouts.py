@@ -10,5 +10,7 @@ class Timeouts:
     connect_seconds: float = 10.0
     read_seconds: float = 60.0
     """The whole answer to one request."""
+    probe_seconds: float = 10.0
+    """A look at the root of something that may be no BMC."""
     push_seconds: float = 1800.0
     """Sending one firmware package."""

@@ -17,6 +17,7 @@ from provisioner.redfish.timeouts import Timeouts
 from provisioner.redfish.tls import Trust, authority
 
 LARGEST_BODY_BYTES = 32 * 1024 * 1024
+LARGEST_LOOK_BYTES = 64 * 1024
 IDLE_SECONDS = 15.0
 
 
@@ -46,22 +47,32 @@ class Transport:
         path: str,
         *,
         headers: Mapping[str, str] | None = None,
-        largest_bytes: int = LARGEST_BODY_BYTES,
-        redirects: bool = True,
     ) -> Answer:
         """One GET over a kept connection; a redirect is followed once, to the same BMC only.
 
         Raises `BmcUnreachable` and `CertificateChanged`; the status is the caller's to judge.
         """
-        answer = await self._get(address, trust, path, headers=headers, largest_bytes=largest_bytes)
-        if redirects and answer.status_code in REDIRECTS:
+        answer = await self._get(address, trust, path, headers=headers)
+        if answer.status_code in REDIRECTS:
             base = f"{trust.scheme}://{authority(address)}{path}"
             target = urlsplit(urljoin(base, answer.headers.get("Location", "")))
             if target.hostname != urlsplit(base).hostname:
                 raise BmcUnreachable(str(address), f"GET {path}: redirects to another host")
             path = target.path + (f"?{target.query}" if target.query else "")
-            answer = await self._get(address, trust, path, headers=headers, largest_bytes=largest_bytes)
+            answer = await self._get(address, trust, path, headers=headers)
         return answer
+
+    async def look(self, address: BmcAddress, trust: Trust, path: str) -> Answer:
+        """One GET of at most 64 KB without credentials or redirects, over a connection that is not kept."""
+        return await self._exchange(
+            address,
+            trust,
+            "GET",
+            path,
+            seconds=self._timeouts.probe_seconds,
+            largest_bytes=LARGEST_LOOK_BYTES,
+            kept=False,
+        )
 
     async def write(
         self,
@@ -88,19 +99,15 @@ class Transport:
         seconds = self._timeouts.push_seconds if form is not None else self._timeouts.read_seconds
         return await self._exchange(address, trust, method, path, headers=fields, data=data, seconds=seconds, kept=kept)
 
-    async def _get(
-        self, address: BmcAddress, trust: Trust, path: str, *, headers: Mapping[str, str] | None, largest_bytes: int
-    ) -> Answer:
+    async def _get(self, address: BmcAddress, trust: Trust, path: str, *, headers: Mapping[str, str] | None) -> Answer:
         """A kept connection that has died is replaced once, without counting as a try."""
         reused: list[bool] = []
         try:
-            return await self._exchange(
-                address, trust, "GET", path, headers=headers, largest_bytes=largest_bytes, reused=reused
-            )
+            return await self._exchange(address, trust, "GET", path, headers=headers, reused=reused)
         except BmcUnreachable as error:
             if not reused or not isinstance(error.__cause__, (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError)):
                 raise
-        return await self._exchange(address, trust, "GET", path, headers=headers, largest_bytes=largest_bytes)
+        return await self._exchange(address, trust, "GET", path, headers=headers)
 
     async def close(self) -> None:
         """Close all connections."""

@@ -29,6 +29,10 @@ class FastClock:
         self.asked.append(duration)
         return 0.0
 
+    def limit(self, duration: timedelta) -> float:
+        """Limits stay as they are."""
+        return duration.total_seconds()
+
 
 class Failures:
     """`LoginFailures` in memory."""

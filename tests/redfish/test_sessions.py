@@ -206,3 +206,16 @@ async def test_without_a_session_service_every_request_carries_the_password_and_
                     pass
         assert site.failures.counts == {(str(address), "admin"): 2}
     assert bmc.requests["GET /redfish/v1/Systems"] == 2
+
+
+async def test_without_a_session_service_the_password_opens_reads_and_writes() -> None:
+    """Basic authentication (DSP0266, 13.3.3), only where there are no sessions."""
+    documents = small()
+    root = documents["/redfish/v1"]
+    del root["Links"], root["SessionService"]
+    bmc = TreeBmc(documents)
+    async with serving(bmc) as address, site_of() as site, site.bmcs.open(address, CREDENTIALS) as opened:
+        assert (await opened.inventory()).identity.serial == "S100"
+        await opened.reset("On")
+    assert len(bmc.bodies) == 1
+    assert bmc.sessions == {}

@@ -1,7 +1,6 @@
 """A BMC made of JSON documents: reads, sessions, and $expand that is honest or not."""
 
 import asyncio
-import re
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -10,10 +9,12 @@ from typing import Any
 
 import orjson
 import pytest
-from aiohttp import web
+from aiohttp import encode_basic_auth, web
 
 from provisioner.models.node import BmcAddress
 from provisioner.models.secret import Credentials, Secret
+from provisioner.redfish.bmc import RedfishBmc
+from tests.redfish.site import site_of
 
 MOCKUPS = Path(__file__).parents[3] / "shared" / "mockups"
 CREDENTIALS = Credentials("admin", Secret("correct-horse-1"))
@@ -73,7 +74,7 @@ class TreeBmc:
             return self.responses[key]()
         if request.method == "POST" and path.endswith("/sessionservice/sessions"):
             return await self._log_in(request)
-        if path != "/redfish/v1" and request.headers.get("X-Auth-Token") not in self.sessions:
+        if path != "/redfish/v1" and not self._knows(request):
             return web.json_response({"error": {"message": "no valid session"}}, status=401)
         if request.method == "DELETE":
             self.sessions = {token: uri for token, uri in self.sessions.items() if folded(uri) != path}
@@ -82,6 +83,11 @@ class TreeBmc:
             self.bodies.append((key, await request.json()))
             return web.Response(status=204)
         return self._read(path, "$expand" in request.query_string)
+
+    def _knows(self, request: web.Request) -> bool:
+        if request.headers.get("X-Auth-Token") in self.sessions:
+            return True
+        return request.headers.get("Authorization") == encode_basic_auth("admin", self.password)
 
     def _read(self, path: str, expand: bool) -> web.Response:
         document = self.documents.get(path)
@@ -130,6 +136,8 @@ async def serving(bmc: TreeBmc) -> AsyncIterator[BmcAddress]:
         await runner.cleanup()
 
 
-def is_session(what: str) -> bool:
-    """A request about a session."""
-    return bool(re.search(r"/SessionService/Sessions", what))
+@asynccontextmanager
+async def opened(bmc: TreeBmc) -> AsyncIterator[RedfishBmc]:
+    """The BMC, logged in."""
+    async with serving(bmc) as address, site_of() as site, site.bmcs.open(address, CREDENTIALS) as one:
+        yield one
