@@ -1,7 +1,9 @@
 """configuring_bios -> booting: BIOS settings are what the profile says."""
 
-from provisioner.bios.plan import BiosPlan, plan_bios
-from provisioner.capabilities.bmcs import Bmc
+from collections.abc import Mapping
+
+from provisioner.bios.plan import BiosPlan, plan_bios, same
+from provisioner.capabilities.bmcs import BiosValue, Bmc
 from provisioner.capabilities.durable import Durable
 from provisioner.capabilities.world import World
 from provisioner.errors import AnswerLost, NeedsPerson, NotAchieved
@@ -31,11 +33,8 @@ async def set_bios(world: World, key: RunKey) -> int:
         plan = await _plan(world, key, bmc)
         if plan.refusals:
             raise await _does_not_fit(world, key, plan)
-        if plan.changes:
-            try:
-                await bmc.set_bios(plan.changes)
-            except AnswerLost:
-                return len(plan.changes)  # verify_bios reads back what came of it
+        if plan.changes and not _waits(plan, await bmc.pending_bios()):
+            await _ask(bmc, plan)
     return len(plan.changes)
 
 
@@ -46,15 +45,28 @@ async def verify_bios(world: World, key: RunKey) -> str:
         current = await bmc.bios()
         release = await release_of(world, key.node)
         plan = plan_bios(release.bios, current)
-    if plan.changes:
-        left = "; ".join(f"{name} is {current[name]!r}, not {wanted!r}" for name, wanted in plan.changes.items())
-        raise NotAchieved(str(bmc.address), f"set and reset, yet {left}")
+    left = [*plan.refusals, *(f"{name} is {current[name]!r}, not {wanted!r}" for name, wanted in plan.changes.items())]
+    if left:
+        raise NotAchieved(str(bmc.address), f"set and reset, yet {'; '.join(left)}")
     return f"all {len(release.bios.attributes)} BIOS settings are as {release.bios.name} says"
 
 
 async def _plan(world: World, key: RunKey, bmc: Bmc) -> BiosPlan:
     release = await release_of(world, key.node)
     return plan_bios(release.bios, await bmc.bios())
+
+
+def _waits(plan: BiosPlan, pending: Mapping[str, BiosValue]) -> bool:
+    """Asked for already: some BMCs refuse to be asked again before the reset (dell/iDRAC-Redfish-Scripting#249)."""
+    return all(name in pending and same(pending[name], wanted) for name, wanted in plan.changes.items())
+
+
+async def _ask(bmc: Bmc, plan: BiosPlan) -> None:
+    try:
+        await bmc.set_bios(plan.changes)
+    except AnswerLost:
+        if not _waits(plan, await bmc.pending_bios()):
+            raise
 
 
 async def _does_not_fit(world: World, key: RunKey, plan: BiosPlan) -> NeedsPerson:
