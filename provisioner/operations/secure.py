@@ -29,6 +29,7 @@ async def set_password(world: World, key: RunKey) -> None:
         await world.vault.sending(key.node)
         await _send(world, key, proposed)
         if not await _works(world, node, proposed):
+            await _log_in(world, key)
             raise NotAchieved(str(node.bmc), "the password was changed, and the BMC does not accept the new one")
     await world.vault.confirm(key.node)
 
@@ -45,6 +46,15 @@ async def _send(world: World, key: RunKey, proposed: Credentials) -> None:
             await bmc.change_password(proposed.username, proposed.password)
         except AnswerLost:
             return  # whether it was taken shows in the login that follows
+
+
+async def _log_in(world: World, key: RunKey) -> None:
+    """With the old password: that clears the refusal just counted, or the next try would spend the budget.
+
+    Raises `LoginRefused` when that does not work either.
+    """
+    async with bmc_of(world, key.node):
+        pass
 
 
 async def _works(world: World, node: Node, credentials: Credentials) -> bool:
