@@ -42,7 +42,7 @@ async def read_identity(world: World, key: RunKey) -> str:
         identity = await bmc.identity()
     node = await world.nodes.get(key.node)
     _refuse_placeholder(node, identity)
-    twins = await world.nodes.identify(key.node, identity)
+    twins = await _twins_of(world, identity, await world.nodes.identify(key.node, identity))
     if twins:
         await _hold_twins(world, node, twins, identity)
     _refuse_wrong_server(node, identity)
@@ -64,13 +64,29 @@ def _refuse_placeholder(node: Node, identity: Identity) -> None:
     )
 
 
+async def _twins_of(world: World, me: Identity, names: Sequence[NodeName]) -> Sequence[NodeName]:
+    """Those that count: boards may share a placeholder UUID, and a node that is gone may have left its board."""
+    twins = [await world.nodes.get(name) for name in names]
+    return [twin.name for twin in twins if twin.state is not State.DECOMMISSIONED and _is_twin(twin, me)]
+
+
+def _is_twin(twin: Node, me: Identity) -> bool:
+    return serials.same(twin.serial or "", me.serial) or not serials.is_placeholder_uuid(me.uuid)
+
+
 async def _hold_twins(world: World, node: Node, twins: Sequence[NodeName], me: Identity) -> None:
     for twin_name in twins:
-        twin = await world.nodes.get(twin_name)
-        if twin.state not in _UNTOUCHABLE and twin.hold is None:
-            problem = _twins(twin, [node.name], me)
-            await world.nodes.hold(twin, Hold(problem.reason, problem.instruction, world.clock.now()))
+        while not await _hold_twin(world, await world.nodes.get(twin_name), node, me):
+            continue  # it has moved since it was read
     raise _twins(node, twins, me)
+
+
+async def _hold_twin(world: World, twin: Node, node: Node, me: Identity) -> bool:
+    """False when it has to be read again. A hold that would end by itself is replaced."""
+    if twin.state in _UNTOUCHABLE or (twin.hold is not None and twin.hold.retry_at is None):
+        return True
+    problem = _twins(twin, [node.name], me)
+    return await world.nodes.hold(twin, Hold(problem.reason, problem.instruction, world.clock.now()))
 
 
 def _twins(node: Node, twins: Sequence[NodeName], identity: Identity) -> NeedsPerson:
