@@ -127,15 +127,23 @@ async def check_image(world: World, key: RunKey) -> str:
 
 
 async def give_up(world: World, key: RunKey) -> None:
-    """Raises `NotAchieved` with what was seen."""
+    """Raises `NeedsPerson` with what was seen: this has been tried three times, and took two hours."""
     ticket = await _ticket(world, key)
     node = await world.nodes.get(key.node)
-    asked = (
-        f"it asked for its image {ticket.served} times and never ran it"
-        if ticket.served
-        else ("it never asked for an image: is the boot network's cable in the port that boots?")
+    asked = f"it asked for its image {ticket.served} times" if ticket.served else "it never asked for an image"
+    look = "look at its console for why the image stops" if ticket.served else "check that the boot network's cable is "
+    if not ticket.served:
+        look += "in the port that boots, with a link light, and that network boot is on in the BIOS set-up"
+    raise NeedsPerson(
+        f"switched on {_TRIES} times, and no agent reported; {asked}",
+        Instruction(
+            owner=Owner.TECHNICIAN,
+            where=node.place,
+            what=f"{look}; then: firstlight node release {node.name}",
+            part=None if ticket.served else "network cable, if its link light stays dark",
+            done_when="its agent reports",
+        ),
     )
-    raise NotAchieved(str(node.bmc), f"switched on {_TRIES} times, and no agent reported; {asked}")
 
 
 async def _ticket(world: World, key: RunKey) -> BootTicket:
