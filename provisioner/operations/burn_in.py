@@ -13,14 +13,12 @@ from provisioner.models.instruction import Instruction, Owner
 from provisioner.models.lifecycle import State
 from provisioner.operations.outcome import Outcome
 from provisioner.operations.reach import bmc_of, release_of, tell
-from provisioner.operations.ready import observe_ready
+from provisioner.operations.ready import BOOTS, observe_ready, too_many_returns
 
 RESULT = "burn-in"
 """The topic that is signalled when a result comes in."""
 
 _LOOK_EVERY = timedelta(minutes=5)
-_BOOTS = 3
-"""Boots that a burn-in may take; a node that loses its system more often has a fault."""
 
 
 async def burn_in(durable: Durable, world: World, key: RunKey) -> Outcome:
@@ -69,7 +67,7 @@ async def look_at_silent_node(world: World, key: RunKey, facts: list[str]) -> st
     except BmcUnreachable:
         pass  # booting will find out, and hold it if the BMC stays away
     seen = f"{'; '.join(facts)}; {power}"
-    if key.attempt > 2 * _BOOTS:  # going back to booting and coming here again both count
+    if await too_many_returns(world, key):
         raise _keeps_dying(await _place(world, key.node), key.node, seen)
     return seen
 
@@ -101,7 +99,7 @@ async def _failed(world: World, name: NodeName, judgement: Judgement) -> NeedsPe
 
 def _keeps_dying(place: str, name: NodeName, seen: str) -> NeedsPerson:
     return NeedsPerson(
-        f"its system went away {_BOOTS} times during burn-in; last: {seen}",
+        f"its system went away {BOOTS} times during burn-in; last: {seen}",
         Instruction(
             owner=Owner.TECHNICIAN,
             where=place,
