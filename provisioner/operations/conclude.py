@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from provisioner.capabilities.durable import Durable
 from provisioner.capabilities.world import World
-from provisioner.errors import BmcError, NeedsPerson, NotAchieved
+from provisioner.errors import BadInput, BmcError, Conflict, NeedsPerson, NotAchieved, NotFound
 from provisioner.lifecycle.table import RULES
 from provisioner.models.identifiers import RunKey
 from provisioner.models.instruction import Hold, Instruction, Owner
@@ -25,12 +25,16 @@ async def carry_out(durable: Durable, world: World, key: RunKey, operation: Oper
         outcome = await operation(durable, world, key)
     except NeedsPerson as problem:
         i = problem.instruction
-        told = [i.owner, i.where, i.what, i.done_when, i.part]
-        await durable.step("hold", hold, world, key, problem.reason, told)
+        instruction = [i.owner, i.where, i.what, i.done_when, i.part]
+        await durable.step("hold", hold, world, key, problem.reason, instruction)
     except NotAchieved as problem:
-        await durable.step("try_again", try_again, world, key, problem.bmc, problem.message)
+        told = [type(problem).__name__, str(problem)]
+        await durable.step("try_again", try_again, world, key, problem.message, told)
     except BmcError as problem:
         await durable.step("hold_for_bmc", hold_for_bmc, world, key, type(problem).__name__, str(problem))
+    except (NotFound, Conflict, BadInput) as problem:
+        told = [type(problem).__name__, str(problem)]
+        await durable.step("try_again_later", try_again, world, key, str(problem), told)
     else:
         await durable.step("advance", advance, world, key, outcome.to, outcome.reason)
 
@@ -48,15 +52,15 @@ async def hold(world: World, key: RunKey, reason: str, told: list[str | None]) -
     return await _hold(world, key, Hold(reason, instruction, world.clock.now()))
 
 
-async def try_again(world: World, key: RunKey, bmc: str, message: str) -> bool:
-    """A new attempt after a while; a hold after the third miss."""
+async def try_again(world: World, key: RunKey, message: str, told: list[str]) -> bool:
+    """A new attempt after a while; a hold after the third miss. `told`: the error's class and its whole text."""
     node = await _mine(world, key)
     if node is None:
         return False
     now = world.clock.now()
     if node.failures + 1 >= TRIES:
-        problem = NotAchieved(bmc, message)
-        return await world.nodes.hold(node, explain(node, type(problem).__name__, str(problem), now))
+        kind, text = told
+        return await world.nodes.hold(node, explain(node, kind, text, now))
     wait = timedelta(seconds=world.clock.wall(_WAIT * 2**node.failures))
     return await world.nodes.failed(node, message, now, now + wait)
 

@@ -57,6 +57,16 @@ def _missed(node: Node) -> Instruction:
     )
 
 
+def _records(node: Node) -> Instruction:
+    return Instruction(
+        owner=Owner.OPERATOR,
+        where="site.yaml and the folders that it names",
+        what="put back what the reason names (a release or an image that nodes still run), restart the service, "
+        f"then: firstlight node release {node.name}",
+        done_when="what the reason names is there again",
+    )
+
+
 def _refused(node: Node) -> Instruction:
     return Instruction(
         owner=Owner.OPERATOR,
@@ -73,4 +83,7 @@ _BY_KIND = {
     "LoginBudgetSpent": _login,
     "CertificateChanged": _certificate,
     "NotAchieved": _missed,
+    "NotFound": _records,
+    "Conflict": _records,
+    "BadInput": _records,
 }

@@ -8,6 +8,7 @@ from provisioner.models.identifiers import OperationId, RunKey
 from provisioner.models.instruction import Hold, Instruction, Owner
 from provisioner.models.node import Node
 from provisioner.models.operation import Run, RunStatus
+from provisioner.operations.conclude import TRIES
 
 _ACTIVE = frozenset({RunStatus.QUEUED, RunStatus.RUNNING})
 _LOST_WAIT = timedelta(seconds=30)
@@ -75,8 +76,12 @@ def decide(node: Node, runs: tuple[Run, ...], now: datetime, pace: float = 1.0) 
     mine = next((run for run in runs if run.id == key.id), None)
     if mine is None:
         return Start(key)
-    if mine.status in _ACTIVE:
+    if mine.status is RunStatus.QUEUED:
+        return Nothing()  # the rack's limit makes it wait, and that is no fault
+    if mine.status is RunStatus.RUNNING:
         return _too_long(node, now, pace)
+    if node.failures + 1 >= TRIES:
+        return HoldIt(_broken(node, mine, now))
     return CountAsFailed(f"{key.id} ended as {mine.status} without a result", now + _LOST_WAIT * pace)
 
 
@@ -93,6 +98,20 @@ def _has_concluded(run: Run, node: Node) -> bool:
     key = RunKey.parse(run.id)
     moved = any(rule.operation == key.operation and node.state in rule.to for rule in RULES.values())
     return moved and key.generation == node.generation and node.hold is None
+
+
+def _broken(node: Node, run: Run, now: datetime) -> Hold:
+    return Hold(
+        reason=f"{run.id} ended as {run.status} without a result, as {TRIES - 1} tries before it failed",
+        instruction=Instruction(
+            owner=Owner.OPERATOR,
+            where="the log of the service",
+            what=f"this is a fault of Firstlight: report what its log says about {run.id}; "
+            f"then: firstlight node release {node.name}",
+            done_when="the step ends with a result",
+        ),
+        since=now,
+    )
 
 
 def _too_long(node: Node, now: datetime, pace: float) -> Decision:
