@@ -6,6 +6,9 @@ from datetime import UTC, datetime, timedelta
 _SHORTEST_SECONDS = 0.1
 """Real time: hardware without durations is still asked only ten times a second."""
 
+_SHORTEST_LIMIT_SECONDS = 30.0
+"""Real time: with hardware that takes no time, what a busy machine of ours may need to see it."""
+
 
 @dataclass(frozen=True, slots=True)
 class PacedClock:
@@ -21,6 +24,10 @@ class PacedClock:
         """Real seconds; at least a tenth of one, so that nothing spins."""
         seconds = duration.total_seconds() / self.speed if self.speed else 0.0
         return max(seconds, _SHORTEST_SECONDS)
+
+    def limit(self, duration: timedelta) -> float:
+        """Real seconds; at least half a minute."""
+        return max(self.wall(duration), _SHORTEST_LIMIT_SECONDS)
 
     @property
     def pace(self) -> float:

@@ -68,14 +68,21 @@ class SimulatedClock:
         """Seconds of the loop's time."""
         return duration.total_seconds()
 
+    def limit(self, duration: timedelta) -> float:
+        """The same: no machine is busy here."""
+        return duration.total_seconds()
+
 
 @dataclass(slots=True)
 class _Record:
     """What outlives a crash: recorded steps by their position, and signals."""
 
     key: RunKey
+    rack: RackName | None
     status: RunStatus
     started_at: datetime
+    error: Exception | None = None
+    """What ended it without a result."""
     steps: list[tuple[str, list[Recorded]]] = field(default_factory=list)
     signals: dict[str, asyncio.Queue[None]] = field(default_factory=dict)
 
@@ -139,8 +146,8 @@ class MemoryEngine:
     async def start(self, key: RunKey, rack: RackName | None) -> None:
         """As the protocol says."""
         if key.id not in self._records:
-            self._records[key.id] = _Record(key, RunStatus.QUEUED, self._world.clock.now())
-            self._spawn(key.id, rack)
+            self._records[key.id] = _Record(key, rack, RunStatus.QUEUED, self._world.clock.now())
+            self._spawn(key.id)
 
     async def cancel(self, run: OperationId) -> None:
         """As the protocol says."""
@@ -166,11 +173,15 @@ class MemoryEngine:
         for run, task in self._tasks.items():
             task.cancel()
             if self._records[run].status in {RunStatus.QUEUED, RunStatus.RUNNING}:
-                self._spawn(run, None)
+                self._spawn(run)
 
     def steps_of(self, run: OperationId) -> list[str]:
         """The names of the recorded steps, in order."""
         return [name for name, _ in self._records[run].steps]
+
+    def errors(self) -> dict[OperationId, Exception]:
+        """What ended runs without a result: faults of ours."""
+        return {run: record.error for run, record in self._records.items() if record.error is not None}
 
     def _all(self) -> list[Run]:
         return [
@@ -178,17 +189,22 @@ class MemoryEngine:
             for run, record in self._records.items()
         ]
 
-    def _spawn(self, run: OperationId, rack: RackName | None) -> None:
-        self._tasks[run] = asyncio.ensure_future(self._run(run, rack))
+    def _spawn(self, run: OperationId) -> None:
+        self._tasks[run] = asyncio.ensure_future(self._run(run))
 
-    async def _run(self, run: OperationId, rack: RackName | None) -> None:
-        slot = self._racks.setdefault(rack, asyncio.Semaphore(self._per_rack)) if rack else asyncio.Semaphore(1)
+    async def _run(self, run: OperationId) -> None:
         record = self._records[run]
-        async with slot:
+        async with self._slot(record.rack):
             record.status = RunStatus.RUNNING
             durable = MemoryDurable(record, self._world.clock, self._crash)
             try:
                 await carry_out(durable, self._world, record.key, self._operations[record.key.operation])
             except Crash:
                 return  # `restart` spawns it again
+            except Exception as error:  # noqa: BLE001  the engine's outermost handler
+                record.error, record.status = error, RunStatus.FAILED
+                return
             record.status = RunStatus.DONE
+
+    def _slot(self, rack: RackName | None) -> asyncio.Semaphore:
+        return self._racks.setdefault(rack, asyncio.Semaphore(self._per_rack)) if rack else asyncio.Semaphore(1)

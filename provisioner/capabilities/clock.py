@@ -14,3 +14,9 @@ class Clock(Protocol):
     def wall(self, duration: timedelta) -> float:
         """Seconds of real time that `duration` takes: shorter where hardware is emulated at a higher speed."""
         ...
+
+    def limit(self, duration: timedelta) -> float:
+        """Seconds of real time after which `duration` is over. As `wall`, but never so few that a busy machine, rather
+        than the device, uses them up.
+        """
+        ...

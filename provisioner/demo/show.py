@@ -35,7 +35,8 @@ class Show:
                 self.nodes = await live.store.nodes.all()
                 if self.console.is_terminal:
                     progress = await live.store.documents.progress()
-                    table.update(render(self.nodes, progress, live.site.url, self._seconds), refresh=True)
+                    clock = live.service.world.clock
+                    table.update(render(self.nodes, progress, live.site.url, self._seconds, clock), refresh=True)
                 else:
                     await self._lines(live)
                 if self.exit_when_ready and self._settled:

@@ -61,8 +61,8 @@ async def until(clock: Clock, check: Callable[[], Awaitable[bool]], *, every: ti
                 return True
             answered = time()
         except BmcUnreachable:
-            if time() - answered > clock.wall(OUTAGE):
+            if time() - answered > clock.limit(OUTAGE):
                 raise
-        if time() - start > clock.wall(limit):
+        if time() - start > clock.limit(limit):
             return False
         await asyncio.sleep(clock.wall(every))
