@@ -24,6 +24,9 @@ _TASK_LIMIT = timedelta(hours=2)
 _SETTLE_LIMIT = timedelta(minutes=10)
 """Inventories show a new version up to minutes after the reset that activates it."""
 
+_COMPLETE_LIMIT = timedelta(minutes=3)
+"""A BMC that has just started shows a part of its inventory, for 40 s and more (fwupd#4531)."""
+
 _BMC_RESETS = 2
 
 
@@ -46,8 +49,15 @@ async def update_firmware(durable: Durable, world: World, key: RunKey) -> Outcom
 async def plan_firmware(world: World, key: RunKey) -> list[list[str]]:
     """[component class, activation] of what differs, in order. Raises `NeedsPerson` with every refusal at once."""
     await tell(world, key, "comparing firmware with its bundle")
-    async with bmc_of(world, key.node) as bmc:
-        plan = await _plan(world, key, bmc)
+    plan = FirmwarePlan(())
+
+    async def fits() -> bool:
+        nonlocal plan
+        async with bmc_of(world, key.node) as bmc:
+            plan = await _plan(world, key, bmc)
+        return not plan.refusals
+
+    await until(world.clock, fits, every=_LOOK_EVERY, limit=_COMPLETE_LIMIT)
     missing = [update.file for update in plan.updates if world.artefacts.package(update.digest) is None]
     if plan.refusals or missing:
         raise await _cannot(world, key, plan, missing)
