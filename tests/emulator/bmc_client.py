@@ -41,7 +41,7 @@ class BmcClient:
         return {entry["Id"]: entry["Version"] for entry in collection["Members"]}
 
 
-def wait_for(what: Callable[[], Any], seconds: float = 10) -> Any:
+def wait_for(what: Callable[[], Any], seconds: float = 30) -> Any:
     """The first true value of `what`."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:

@@ -55,8 +55,8 @@ def test_sessions_are_few() -> None:
 
 
 def test_three_wrong_passwords_lock_the_account_for_a_while() -> None:
-    """openbmc/openbmc#3650; 30 emulated seconds at speed 30."""
-    with EmulatedFleet(speed=30) as fleet:
+    """openbmc/openbmc#3650; 30 emulated seconds at speed 6."""
+    with EmulatedFleet(speed=6) as fleet:
         client = BmcClient(fleet.bmcs[0])
         client.http.auth = ("ADMIN", "wrong")
         for _ in range(3):
@@ -111,6 +111,6 @@ def test_reset_of_the_bmc_takes_a_while() -> None:
         client = BmcClient(fleet.bmcs[0])
         path = "/redfish/v1/Managers/1/Actions/Manager.Reset"
         assert client.send("POST", path, json={"ResetType": "GracefulRestart"}).status_code == 204
-        wait_for(lambda: not fleet.truth("r01-u01")["bmc_answers"])
+        wait_for(lambda: fleet.truth("r01-u01")["bmc_resets"] == 1)
         wait_for(lambda: fleet.truth("r01-u01")["bmc_answers"])
         assert BmcClient(fleet.bmcs[0]).get("/redfish/v1/Managers/1")["FirmwareVersion"] == "11.01.01"
