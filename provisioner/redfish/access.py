@@ -9,7 +9,7 @@ import aiohttp
 from sushy.exceptions import SushyError
 
 from provisioner.capabilities.leases import HeldLease
-from provisioner.errors import BmcError, BmcRefused, LoginRefused
+from provisioner.errors import BmcError, BmcRefused, BmcUnreachable, LoginRefused, ResourceGone
 from provisioner.models.secret import Credentials
 from provisioner.redfish.answer import Answer, document_of, judge
 from provisioner.redfish.channel import Channel
@@ -69,6 +69,14 @@ class Access:
     async def document(self, path: str) -> Document:
         """The JSON object that `path` answers."""
         return document_of(self.bmc, path, await self.get(path))
+
+    async def essential(self, path: str) -> Document:
+        """As `document`, for what every BMC has: one that answers 404 there is starting, or was updated."""
+        try:
+            return await self.document(path)
+        except ResourceGone as error:
+            self.channel.layout = None
+            raise BmcUnreachable(self.bmc, f"does not have its own {path} now") from error
 
     async def get_any(self, path: str) -> Answer:
         """As `get`, but an empty body is fine: monitors of tasks answer 202 and 204 with nothing."""

@@ -49,7 +49,7 @@ class RedfishBmc:
     async def identity(self) -> Identity:
         """Who the server says it is."""
         layout = await self._layout()
-        host = await self._access.document(layout.host)
+        host = await self._access.essential(layout.host)
         known = inventory.identity_of(host)
         if known.serial:
             return known
@@ -175,21 +175,21 @@ class RedfishBmc:
         return Reader(self._access, self._verdicts, layout.edition, layout.root)
 
     async def _host(self) -> Document:
-        return await self._access.document((await self._layout()).host)
+        return await self._access.essential((await self._layout()).host)
 
     async def _boot(self) -> Document:
         layout = await self._layout()
-        host = await self._access.document(layout.host)
+        host = await self._access.essential(layout.host)
         settings = await self._reader(layout).optional(link(host, "@Redfish.Settings", "SettingsObject"))
         return boot.boot_of(host, settings)
 
     async def _bios(self) -> tuple[Layout, Document | None]:
         layout = await self._layout()
-        host = await self._access.document(layout.host)
+        host = await self._access.essential(layout.host)
         return layout, await self._reader(layout).optional(link(host, "Bios"))
 
     async def _update_service(self, layout: Layout) -> Document:
         path = link(layout.root, "UpdateService")
         if path is None:
             raise BmcRefused(self._access.bmc, "has no UpdateService", NOT_OFFERED)
-        return await self._access.document(path)
+        return await self._access.essential(path)

@@ -11,9 +11,9 @@ from provisioner.redfish.snapshot import Document, link, links
 
 async def explore(access: Access) -> Layout:
     """Read the root, the systems and the host's manager. Raises `BmcUnreachable` when there is no system at all."""
-    root = await access.document(ROOT)
-    collection = await access.document(link(root, "Systems") or f"{ROOT}Systems")
-    systems = {path: await access.document(path) for path in links(collection, "Members")}
+    root = await access.essential(ROOT)
+    collection = await access.essential(link(root, "Systems") or f"{ROOT}Systems")
+    systems = {path: await access.essential(path) for path in links(collection, "Members")}
     host = host_of(systems)
     if host is None:
         raise BmcUnreachable(access.bmc, "lists no system")  # BMCs do that while they start

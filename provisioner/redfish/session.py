@@ -6,9 +6,12 @@ session. Errors are `BmcError`s, which no retry loop of sushy catches.
 
 import http.client
 import select
+import socket
 import ssl
+import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from urllib.parse import urljoin, urlsplit
 
 import orjson
@@ -86,14 +89,14 @@ class SingleShotSession:
         headers: Mapping[str, str],
         body: bytes | None,
     ) -> Answer:
-        deadline = time.monotonic() + self._timeouts.read_seconds
-        connection.request(method, path, body=body, headers=dict(headers))
-        response = connection.getresponse()
         content = bytearray()
-        while chunk := response.read1(65536):
-            content += chunk
-            if time.monotonic() > deadline or len(content) > LARGEST_BODY_BYTES:
-                raise TimeoutError("the answer does not end")
+        with _cut_after(connection.sock, self._timeouts.read_seconds):
+            connection.request(method, path, body=body, headers=dict(headers))
+            response = connection.getresponse()
+            while chunk := response.read1(65536):
+                content += chunk
+                if len(content) > LARGEST_BODY_BYTES:
+                    raise TimeoutError("the answer does not end")
         if response.length:
             raise http.client.IncompleteRead(bytes(content), response.length)
         response.close()  # read1 leaves it open, and then the connection takes no further request
@@ -142,6 +145,30 @@ class SingleShotSession:
         if target.hostname != urlsplit(base).hostname:
             raise BmcUnreachable(self._bmc, f"GET {path}: redirects to another host")
         return _path(target.geturl())
+
+
+@contextmanager
+def _cut_after(sock: socket.socket, seconds: float) -> Iterator[None]:
+    """A socket's own timeout starts anew with every byte: a BMC that drips would hold a thread for ever.
+
+    Raises TimeoutError after a cut: http.client takes the end of the stream for the end of the headers.
+    """
+    cuts: list[bool] = []
+
+    def cut() -> None:
+        cuts.append(True)
+        with suppress(OSError):
+            sock.shutdown(socket.SHUT_RDWR)
+
+    timer = threading.Timer(seconds, cut)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+    if cuts:
+        raise TimeoutError("the answer does not end")
 
 
 def _path(url: str) -> str:

@@ -1,9 +1,9 @@
 """Documents that were fetched, readable by sushy's resource classes without any I/O."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
-import orjson
 from multidict import CIMultiDict
 from sushy import exceptions
 
@@ -15,6 +15,17 @@ Document = dict[str, Any]
 def folded(path: str) -> str:
     """One key for what BMCs write in several ways: HPE links `/redfish/v1/systems/1/bios/` to `.../Systems/1/Bios`."""
     return path.partition("?")[0].partition("#")[0].rstrip("/").lower()
+
+
+@dataclass(frozen=True, slots=True)
+class HeldAnswer(Answer):
+    """An answer whose document is there already."""
+
+    document: Document
+
+    def json(self) -> Document:
+        """The document itself, not a copy."""
+        return self.document
 
 
 class Snapshot:
@@ -44,9 +55,8 @@ class Snapshot:
         """As sushy's connector: an answer with the document, or sushy's own not-found error."""
         found = self.document(path)
         if found is None:
-            missing = Answer(404, CIMultiDict(), b"{}")
-            exceptions.raise_for_response("GET", path, missing)
-        return Answer(200, CIMultiDict(), orjson.dumps(found))
+            raise exceptions.ResourceNotFoundError("GET", path, Answer(404, CIMultiDict(), b"{}"))
+        return HeldAnswer(200, CIMultiDict(), b"{}", found)  # sushy takes an empty body for an empty document
 
 
 def link(document: Document | None, *names: str) -> str | None:

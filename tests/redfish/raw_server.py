@@ -14,6 +14,7 @@ class Misbehaviour(Enum):
     """Instead of an answer."""
 
     SILENCE = "accepts the request and says nothing"
+    DRIP = "sends one header after the other for ever"
     RESET = "closes the connection without a byte"
 
 
@@ -52,7 +53,7 @@ class RawBmc:
         """A well-behaved BMC with one system."""
         self.replies: dict[str, Reply | Callable[[], Reply]] = {}
         self.requests: list[str] = []
-        self.connections = 0
+        self.connections = self.dripped = 0
         self.written: list[asyncio.StreamWriter] = []
 
     def count(self, what: str) -> int:
@@ -71,6 +72,11 @@ class RawBmc:
                 reply = self._reply(method, path)
                 if reply is Misbehaviour.SILENCE:
                     await asyncio.sleep(60)
+                while reply is Misbehaviour.DRIP:
+                    writer.write(b"HTTP/1.1 200 OK\r\n" if not self.dripped else b"X-Drop: 1\r\n")
+                    self.dripped += 1
+                    await writer.drain()
+                    await asyncio.sleep(0.05)
                 if reply is Misbehaviour.RESET:
                     return
                 assert isinstance(reply, bytes)

@@ -48,7 +48,10 @@ async def test_aiohttp_still_has_the_switch_that_we_turn() -> None:
     await session.close()
 
 
-@pytest.mark.parametrize("reply", [Misbehaviour.SILENCE, Misbehaviour.RESET, answer(500, {}), answer(502, b"<html>")])
+@pytest.mark.parametrize(
+    "reply",
+    [Misbehaviour.SILENCE, Misbehaviour.RESET, Misbehaviour.DRIP, answer(500, {}), answer(502, b"<html>")],
+)
 async def test_a_reset_without_an_answer_is_sent_once(reply: Reply) -> None:
     """Stock sushy 5.14 sent ComputerSystem.Reset ten times to a silent server; here exactly once."""
     bmc = RawBmc()
@@ -137,6 +140,18 @@ async def test_retry_after_is_honoured_up_to_a_limit() -> None:
         bmc.replies[f"GET {SYSTEM}"] = lambda: answers.pop(0) if answers else answer(200, {"PowerState": "Off"})
         assert await opened.power() == "Off"
         assert [one.total_seconds() for one in site.clock.asked] == [7, 30]
+
+
+async def test_a_bmc_that_has_lost_its_own_system_is_starting() -> None:
+    """OpenBMC answers 404 for the system until its inventory is there; that is no reason to judge the node."""
+    bmc = RawBmc()
+    async with raw(bmc) as address, site_of() as site, site.bmcs.open(address, CREDENTIALS) as opened:
+        await opened.power()
+        bmc.replies[f"GET {SYSTEM}"] = answer(404, {"error": {"message": "not found"}})
+        with pytest.raises(BmcUnreachable, match="does not have its own"):
+            await opened.power()
+        del bmc.replies[f"GET {SYSTEM}"]
+        assert await opened.power() == "On"
 
 
 async def test_gone_is_gone_at_once() -> None:
