@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-_SHORTEST_SECONDS = 0.1
-"""Real time: hardware without durations is still asked only ten times a second."""
+_SHORTEST_SECONDS = 0.25
+"""Real time: hardware without durations is still asked only four times a second."""
 
 _SHORTEST_LIMIT_SECONDS = 30.0
 """Real time: with hardware that takes no time, what a busy machine of ours may need to see it."""
@@ -21,7 +21,7 @@ class PacedClock:
         return datetime.now(UTC)
 
     def wall(self, duration: timedelta) -> float:
-        """Real seconds; at least a tenth of one, so that nothing spins."""
+        """Real seconds; at least a quarter of one, so that nothing spins."""
         seconds = duration.total_seconds() / self.speed if self.speed else 0.0
         return max(seconds, _SHORTEST_SECONDS)
 
