@@ -23,6 +23,7 @@ from provisioner.redfish.timeouts import Timeouts
 from provisioner.redfish.tls import TlsMode
 from tests.redfish.site import Site
 
+pytestmark = pytest.mark.xdist_group("redfish-fleet")  # one fleet for all of them
 HGX, DELL, GB200 = range(3)
 NEW = Secret("A-new-passw0rd-77")
 TIMEOUTS = Timeouts(connect_seconds=5.0, read_seconds=10.0)
@@ -30,7 +31,7 @@ TIMEOUTS = Timeouts(connect_seconds=5.0, read_seconds=10.0)
 
 @pytest.fixture(scope="module")
 def fleet() -> Iterator[EmulatedFleet]:
-    """One server of each persona, and one that insists on a new password."""
+    """One server of each persona; the GB200 insists on a new password."""
     bmcs = [Bmc("hgx-h100"), Bmc("dell-xe9680"), Bmc("gb200-compute-tray")]
     with EmulatedFleet(bmcs) as running:
         yield running
