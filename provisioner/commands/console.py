@@ -2,15 +2,17 @@
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from io import StringIO
 
+import typer
 from rich import box
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from provisioner.models.lifecycle import State
 
-_WIDE = 240
+_WIDE = 2000
 """Columns where nobody looks at a screen: lines stay whole, for grep."""
 
 _COLOURS = {
@@ -24,10 +26,16 @@ _COLOURS = {
 }
 
 
-def console() -> Console:
-    """Standard output; colours on a terminal only."""
-    found = Console(highlight=False)
-    return found if found.is_terminal else Console(highlight=False, width=_WIDE)
+def say(what: RenderableType) -> None:
+    """To standard output: with colours and in the width of a terminal, else bare and one line a line."""
+    terminal = Console(highlight=False)
+    if terminal.is_terminal:
+        terminal.print(what)
+        return
+    bare = Console(highlight=False, width=_WIDE, file=StringIO())
+    with bare.capture() as text:
+        bare.print(what)
+    typer.echo("\n".join(line.rstrip() for line in text.get().splitlines()))
 
 
 def plain(text: str) -> Text:
@@ -56,10 +64,10 @@ def ago(at: datetime) -> str:
 
 
 def bare_table(*headings: str, wide: int | None = None) -> Table:
-    """A table without lines; column number `wide` takes what is left of the width."""
+    """A table without lines; column number `wide` is the one that breaks where the width is too small."""
     table = Table(box=box.SIMPLE_HEAD if Console().is_terminal else None, pad_edge=False, header_style="bold")
     for number, heading in enumerate(headings):
-        table.add_column(heading, ratio=1 if number == wide else None, no_wrap=number != wide, overflow="fold")
+        table.add_column(heading, no_wrap=number != wide, overflow="fold")
     return table
 
 

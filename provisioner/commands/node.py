@@ -7,7 +7,7 @@ import typer
 
 from provisioner.commands.answers import NodeLine
 from provisioner.commands.client import HERE, DataDir, Url, connect
-from provisioner.commands.console import bare_table, console, plain
+from provisioner.commands.console import bare_table, plain, say
 from provisioner.commands.node_text import detail, explanation, line_cells
 from provisioner.models.lifecycle import State
 from provisioner.models.secret import Secret
@@ -32,22 +32,22 @@ def list_nodes(
     if as_json:
         typer.echo(orjson.dumps([one.model_dump(mode="json") for one in nodes], option=orjson.OPT_INDENT_2))
         return
-    table = bare_table("node", "place", "state", "since", "left", "does or waits for", "who", wide=5)
+    table = bare_table("node", "place", "state", "for", "left", "does or waits for", "who", wide=5)
     for one in nodes:
         table.add_row(*line_cells(one))
-    console().print(table)
+    say(table)
 
 
 @node_app.command("show")
 def show(name: Name, data_dir: DataDir = HERE, url: Url = None) -> None:
     """Everything that is known about a node: parts, firmware, burn-in."""
-    console().print(detail(connect(data_dir, url).node(name)))
+    say(detail(connect(data_dir, url).node(name)))
 
 
 @node_app.command("why")
 def why(name: Name, data_dir: DataDir = HERE, url: Url = None) -> None:
     """Why a node is where it is, and what comes next."""
-    console().print(explanation(connect(data_dir, url).why(name)))
+    say(explanation(connect(data_dir, url).why(name)))
 
 
 @node_app.command("hold")
@@ -58,13 +58,13 @@ def hold(
     url: Url = None,
 ) -> None:
     """Stop a node where it is, until it is released."""
-    _say(connect(data_dir, url).hold(name, reason))
+    _tell(connect(data_dir, url).hold(name, reason))
 
 
 @node_app.command("release")
 def release(name: Name, data_dir: DataDir = HERE, url: Url = None) -> None:
     """What held the node has been dealt with: let it go on."""
-    _say(connect(data_dir, url).release(name))
+    _tell(connect(data_dir, url).release(name))
 
 
 @node_app.command("password")
@@ -77,14 +77,14 @@ def password(
     """Tell the BMC's password, as its label says; it is asked for, and not shown."""
     client = connect(data_dir, url)
     entered: str = typer.prompt(f"BMC password of {username} on {name}", hide_input=True)
-    _say(client.password(name, username, Secret(entered)))
+    _tell(client.password(name, username, Secret(entered)))
 
 
 @node_app.command("trust")
 def trust(name: Name, data_dir: DataDir = HERE, url: Url = None) -> None:
     """The BMC's new certificate is right (its board was replaced, say): pin the next one that it shows."""
-    _say(connect(data_dir, url).trust(name))
+    _tell(connect(data_dir, url).trust(name))
 
 
-def _say(node: NodeLine) -> None:
-    console().print(plain(f"{node.name}: {node.state.replace('_', ' ')}; {node.doing}"))
+def _tell(node: NodeLine) -> None:
+    say(plain(f"{node.name}: {node.state.replace('_', ' ')}; {node.doing}"))

@@ -13,7 +13,7 @@ _EVIDENCE_LINES = 12
 
 
 def line_cells(node: NodeLine) -> tuple[str | Text, ...]:
-    """Node, place, state, since, left, what it does or waits for, who acts next."""
+    """Node, place, state, for how long, left, what it does or waits for, who acts next."""
     left = short(node.left_seconds) if node.left_seconds is not None else ""
     doing = node.hold.instruction.what if node.hold else _with_percent(node.doing, node.percent)
     state = state_text(node.state, node.hold.held_from if node.hold else None)
@@ -51,14 +51,14 @@ def detail(node: NodeDetail) -> RenderableType:
 def _headline(why: Explanation) -> Text:
     state = why.state.replace("_", " ")
     if why.instruction is not None:
-        return Text(f"{why.node} is held since {ago(why.since)}: it waits for {_article(why.instruction.owner)}.")
+        return Text(f"{why.node} has been held for {ago(why.since)}: it waits for {_article(why.instruction.owner)}.")
     doing = _with_percent(why.doing, why.percent)
     if why.wait_seconds is not None:
         return plain(
-            f"{why.node} is {state} since {ago(why.since)}: {doing}. "
+            f"{why.node} has been {state} for {ago(why.since)}: {doing}. "
             f"Nothing to do; from the start of this state to ready it takes about {short(why.wait_seconds)}."
         )
-    return plain(f"{why.node} is {state} since {ago(why.since)}: {doing}. Next: {why.owner}.")
+    return plain(f"{why.node} has been {state} for {ago(why.since)}: {doing}. Next: {why.owner}.")
 
 
 def _article(owner: str) -> str:
@@ -81,8 +81,8 @@ def _detail(node: NodeDetail) -> Iterator[RenderableType]:
     yield fields(
         (
             ("place", f"rack {node.rack}, position {node.position}"),
-            ("state since", ago(node.since)),
-            ("does", _with_percent(node.doing, node.percent)),
+            ("state for", ago(node.since)),
+            ("seen" if node.hold else "does", _with_percent(node.doing, node.percent)),
             ("to do", f"{node.hold.instruction.owner}: {node.hold.instruction.what}" if node.hold else None),
             ("BMC", node.bmc),
             ("server", " ".join(part for part in (node.manufacturer, node.model) if part) or None),

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from provisioner.commands.answers import Plan
 from provisioner.commands.client import HERE, DataDir, Url, connect
-from provisioner.commands.console import bare_table, console, plain, short
+from provisioner.commands.console import bare_table, plain, say, short
 
 
 def plan(
@@ -17,13 +17,15 @@ def plan(
     url: Url = None,
 ) -> None:
     """What would be done to a node now, in order; reads its BMC and changes nothing."""
-    console().print(plan_text(connect(data_dir, url).plan(node)))
+    say(plan_text(connect(data_dir, url).plan(node)))
 
 
 def plan_text(plan: Plan) -> RenderableType:
     """The steps, what they reset, and how long they take on real hardware."""
+    if plan.release is None and not plan.steps:
+        return plain(f"{plan.node}: it has no release yet; why: firstlight node why {plan.node}")
     if not plan.steps:
-        return plain(f"{plan.node}: nothing to do; it is as {plan.release or 'its release'} wants it")
+        return plain(f"{plan.node}: nothing to do; it is as {plan.release} wants it")
     table = bare_table("", "step", "takes", "resets", wide=1)
     for number, step in enumerate(plan.steps, start=1):
         table.add_row(str(number), plain(step.what), short(step.expected_seconds), step.resets)

@@ -67,7 +67,7 @@ def refused(result: Result) -> str:
 def test_list(run: Run, site: Site) -> None:
     site.post("/v1/nodes/r01-u02/hold", json={"reason": "cable [red]loose[/]"})
     lines = good(run("node", "list")).splitlines()
-    assert lines[0].split()[:4] == ["node", "place", "state", "since"]
+    assert lines[0].split()[:4] == ["node", "place", "state", "for"]
     first, second = lines[-2:]
     assert first.startswith("r01-u01  r01/1")
     assert "● discovered" in first
@@ -83,11 +83,11 @@ def test_list(run: Run, site: Site) -> None:
 
 def test_why(run: Run) -> None:
     text = good(run("node", "why", "r01-u01"))
-    assert text.startswith("r01-u01 is discovered since 0 s: finding out which server this is. Nothing to do;")
+    assert text.startswith("r01-u01 has been discovered for 0 s: finding out which server this is. Nothing to do;")
     assert "rack r01, position 1 (r01-u01)" in text
     good(run("node", "hold", "r01-u01", "--reason", "water"))
     text = good(run("node", "why", "r01-u01"))
-    assert text.startswith("r01-u01 is held since 0 s: it waits for an operator.")
+    assert text.startswith("r01-u01 has been held for 0 s: it waits for an operator.")
     for line in ("seen       water (held by admin)", "done when  it is released"):
         assert line in text
     assert text.splitlines()[-1].split()[2:] == ["held", "water", "(held", "by", "admin)"]
