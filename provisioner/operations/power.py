@@ -1,4 +1,4 @@
-"""Power, read first, asked for once, read back."""
+"""Power, read first, asked for, read back."""
 
 from datetime import timedelta
 
@@ -11,6 +11,8 @@ from provisioner.operations.reach import bmc_of, tell, until
 
 _LOOK_EVERY = timedelta(seconds=5)
 _POWER_LIMIT = timedelta(minutes=5)
+_LOST_LIMIT = timedelta(minutes=2)
+_ASKS = 3
 _POST_LIMIT = timedelta(minutes=30)
 """8-GPU servers with 2 TiB of memory train it for 10 to 15 minutes after a BIOS change."""
 _ON_THE_WAY = {Power.ON: Power.POWERING_ON, Power.OFF: Power.POWERING_OFF}
@@ -42,23 +44,32 @@ async def await_post(world: World, key: RunKey) -> None:
 
 
 async def _bring(world: World, key: RunKey, wanted: Power, reset_type: str) -> None:
-    async with bmc_of(world, key.node) as bmc:
-        seen = await bmc.power()
-        if seen is wanted:
-            return
-        if seen is not _ON_THE_WAY[wanted]:
-            await _ask_once(bmc, reset_type)
+    """Ask, and again only when the answer was lost and the state has not changed for a while: `On` and `ForceOff` name
+    a state, so the second does no harm where the first has arrived after all.
+    """
 
     async def reached() -> bool:
         async with bmc_of(world, key.node) as bmc:
             return await bmc.power() is wanted
 
-    if not await until(world.clock, reached, every=_LOOK_EVERY, limit=_POWER_LIMIT):
-        raise NotAchieved(str(bmc.address), f"asked for {reset_type}, and the power state is still not {wanted}")
+    for _ in range(_ASKS):
+        async with bmc_of(world, key.node) as bmc:
+            seen = await bmc.power()
+            if seen is wanted:
+                return
+            answered = seen is _ON_THE_WAY[wanted] or await _ask(bmc, reset_type)
+        limit = _POWER_LIMIT if answered else _LOST_LIMIT
+        if await until(world.clock, reached, every=_LOOK_EVERY, limit=limit):
+            return
+        if answered:
+            break
+    raise NotAchieved(str(bmc.address), f"asked for {reset_type}, and the power state is still not {wanted}")
 
 
-async def _ask_once(bmc: Bmc, reset_type: str) -> None:
+async def _ask(bmc: Bmc, reset_type: str) -> bool:
+    """False when nobody knows whether it was acted on."""
     try:
         await bmc.reset(reset_type)
     except AnswerLost:
-        return  # it may have been acted on: the state is read back, the request is never repeated
+        return False
+    return True
