@@ -41,9 +41,7 @@ def render(
 def _row(seen: Glance, *, timed: bool) -> tuple[RenderableType, ...]:
     node = seen.node
     colour = "red" if node.hold else "cyan"
-    bar = ProgressBar(
-        total=1.0, completed=seen.way, width=_BAR_COLUMNS, complete_style=colour, finished_style="green"
-    )
+    bar = ProgressBar(total=1.0, completed=seen.way, width=_BAR_COLUMNS, complete_style=colour, finished_style="green")
     doing = node.hold.instruction.what if node.hold else seen.doing
     if seen.percent is not None and node.hold is None:
         doing += f" ({seen.percent:.0f} %)"

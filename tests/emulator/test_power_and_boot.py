@@ -57,12 +57,12 @@ def test_bios_attributes_wait_for_the_next_boot() -> None:
     """DSP0266, settings resource."""
     with EmulatedFleet() as fleet:
         client = BmcClient(fleet.bmcs[0])
-        wanted = {"SR-IOVSupport_0043": "Enabled", "PXEBootWaitTime_00F8": 2}
+        wanted = {"SR_IOVSupport_0047": "Enabled", "PXEBootWaitTime_00F8": 2}
         assert client.send("PATCH", f"{SYSTEM}/Bios/SD", json={"Attributes": wanted}).status_code == 200
         assert client.get(f"{SYSTEM}/Bios/SD")["Attributes"] == wanted
-        assert client.get(f"{SYSTEM}/Bios")["Attributes"]["SR-IOVSupport_0043"] == "Disabled"
+        assert client.get(f"{SYSTEM}/Bios")["Attributes"]["SR_IOVSupport_0047"] == "Disabled"
         client.reset("On")
-        wait_for(lambda: client.get(f"{SYSTEM}/Bios")["Attributes"]["SR-IOVSupport_0043"] == "Enabled")
+        wait_for(lambda: client.get(f"{SYSTEM}/Bios")["Attributes"]["SR_IOVSupport_0047"] == "Enabled")
         assert client.get(f"{SYSTEM}/Bios/SD")["Attributes"] == {}
 
 
@@ -71,7 +71,7 @@ def test_bios_attributes_wait_for_the_next_boot() -> None:
     [
         ({"NoSuchThing": "x"}, "Base.1.13.PropertyUnknown"),
         ({"BIOSVersion_0001": "2"}, "Base.1.13.PropertyNotWritable"),
-        ({"SR-IOVSupport_0043": "Perhaps"}, "Base.1.13.PropertyValueNotInList"),
+        ({"SR_IOVSupport_0047": "Perhaps"}, "Base.1.13.PropertyValueNotInList"),
         ({"PXEBootWaitTime_00F8": "2"}, "Base.1.13.PropertyValueTypeError"),
         ({"PXEBootWaitTime_00F8": 99}, "Base.1.13.PropertyValueOutOfRange"),
     ],
@@ -88,7 +88,7 @@ def test_state_survives_an_end_without_warning() -> None:
     """Power, override, BIOS and credentials are kept with each change."""
     with EmulatedFleet() as fleet:
         client = BmcClient(fleet.bmcs[0])
-        client.send("PATCH", f"{SYSTEM}/Bios/SD", json={"Attributes": {"SR-IOVSupport_0043": "Enabled"}})
+        client.send("PATCH", f"{SYSTEM}/Bios/SD", json={"Attributes": {"SR_IOVSupport_0047": "Enabled"}})
         boot = {"BootSourceOverrideTarget": "Pxe", "BootSourceOverrideEnabled": "Continuous"}
         client.send("PATCH", SYSTEM, json={"Boot": boot})
         client.send("PATCH", "/redfish/v1/AccountService/Accounts/2", json={"Password": "Another-one-1"})
@@ -96,7 +96,7 @@ def test_state_survives_an_end_without_warning() -> None:
         fleet.start()
         client = BmcClient(fleet.bmcs[0])
         client.http.auth = ("ADMIN", "Another-one-1")
-        assert client.get(f"{SYSTEM}/Bios/SD")["Attributes"] == {"SR-IOVSupport_0043": "Enabled"}
+        assert client.get(f"{SYSTEM}/Bios/SD")["Attributes"] == {"SR_IOVSupport_0047": "Enabled"}
         assert client.get(SYSTEM)["Boot"]["BootSourceOverrideEnabled"] == "Continuous"
 
 
