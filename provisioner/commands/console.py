@@ -63,11 +63,11 @@ def ago(at: datetime) -> str:
     return short((datetime.now(UTC) - at).total_seconds())
 
 
-def bare_table(*headings: str, wide: int | None = None) -> Table:
-    """A table without lines; column number `wide` is the one that breaks where the width is too small."""
+def bare_table(*headings: str, breaks: int | None = None, cut: int | None = None) -> Table:
+    """A table without lines. Where the width is too small, column number `breaks` is broken and `cut` is cut."""
     table = Table(box=box.SIMPLE_HEAD if Console().is_terminal else None, pad_edge=False, header_style="bold")
     for number, heading in enumerate(headings):
-        table.add_column(heading, no_wrap=number != wide, overflow="fold")
+        table.add_column(heading, no_wrap=number != breaks, overflow="ellipsis" if number == cut else "fold")
     return table
 
 

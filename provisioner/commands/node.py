@@ -32,7 +32,7 @@ def list_nodes(
     if as_json:
         typer.echo(orjson.dumps([one.model_dump(mode="json") for one in nodes], option=orjson.OPT_INDENT_2))
         return
-    table = bare_table("node", "place", "state", "for", "left", "does or waits for", "who", wide=5)
+    table = bare_table("node", "place", "state", "for", "left", "does or waits for", "who", cut=5)
     for one in nodes:
         table.add_row(*line_cells(one))
     say(table)

@@ -16,8 +16,15 @@ def line_cells(node: NodeLine) -> tuple[str | Text, ...]:
     """Node, place, state, for how long, left, what it does or waits for, who acts next."""
     left = short(node.left_seconds) if node.left_seconds is not None else ""
     doing = node.hold.instruction.what if node.hold else _with_percent(node.doing, node.percent)
-    state = state_text(node.state, node.hold.held_from if node.hold else None)
-    return node.name, f"{node.rack}/{node.position}", state, ago(node.since), left, plain(doing), node.owner
+    return (
+        node.name,
+        f"{node.rack}/{node.position}",
+        state_text(node.state),
+        ago(node.since),
+        left,
+        plain(doing),
+        node.owner,
+    )
 
 
 def explanation(why: Explanation) -> RenderableType:
@@ -37,7 +44,7 @@ def explanation(why: Explanation) -> RenderableType:
             )
         )
     )
-    events = bare_table("ago", "event", "reason", wide=2)
+    events = bare_table("ago", "event", "reason", breaks=2)
     for event in why.events:
         events.add_row(ago(event.at), (event.to_state or event.kind).replace("_", " "), plain(event.reason))
     return Group(*parts, Text(), events)
@@ -108,7 +115,7 @@ def _inventory(seen: Inventory) -> Iterator[RenderableType]:
             ("memory", f"{seen.memory_gib:g} GiB, {seen.architecture}, power {seen.power}"),
         )
     )
-    table = bare_table("firmware", "version", "name", wide=2)
+    table = bare_table("firmware", "version", "name", breaks=2)
     for one in seen.firmware:
         table.add_row(plain(one.id), plain(one.version or "not given"), plain(one.name))
     yield Text()
@@ -123,7 +130,7 @@ def _burn_in(run: BurnIn) -> Iterator[RenderableType]:
     sign = f"; last sign of life {ago(run.last_sign_at)} ago" if run.last_sign_at else ""
     yield Text()
     yield plain(f"burn-in {run.plan}, begun {ago(run.opened_at)} ago{sign}")
-    table = bare_table("check", "result", "took", "measured", wide=3)
+    table = bare_table("check", "result", "took", "measured", breaks=3)
     for one in run.results:
         took = short((one.finished_at - one.started_at).total_seconds())
         measured = ", ".join(f"{name} {value:g}" for name, value in one.metrics.items())

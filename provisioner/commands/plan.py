@@ -26,7 +26,7 @@ def plan_text(plan: Plan) -> RenderableType:
         return plain(f"{plan.node}: it has no release yet; why: firstlight node why {plan.node}")
     if not plan.steps:
         return plain(f"{plan.node}: nothing to do; it is as {plan.release} wants it")
-    table = bare_table("", "step", "takes", "resets", wide=1)
+    table = bare_table("", "step", "takes", "resets", breaks=1)
     for number, step in enumerate(plan.steps, start=1):
         table.add_row(str(number), plain(step.what), short(step.expected_seconds), step.resets)
         for refusal in step.refusals:
