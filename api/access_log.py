@@ -10,7 +10,7 @@ import structlog
 from prometheus_client import CollectorRegistry, Histogram
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from api.problems import UNEXPECTED, instance_of, respond
+from api.problems import IN_THE_LOG, UNEXPECTED, instance_of, respond
 
 _log = structlog.get_logger(__name__)
 
@@ -58,7 +58,7 @@ class AccessLog:
             _log.error("request_failed", instance=instance_of(scope), route=_route(scope), exc_info=True)
             if status:
                 raise  # too late for an answer: the connection is closed in the middle of it
-            problem = respond(scope, UNEXPECTED, "an unexpected error; the log tells more under this instance")
+            problem = respond(scope, UNEXPECTED, IN_THE_LOG)
             await problem(scope, receive, watched)
         finally:
             self._note(scope, status, time.perf_counter() - started)

@@ -5,15 +5,16 @@ import binascii
 from collections.abc import Sequence
 
 import orjson
+from fastapi.exceptions import RequestValidationError
 
-from provisioner.errors import BadInput
-from provisioner.services.overview import Glance
+from provisioner.models.node import Node
 
 _Place = tuple[str, int, str]
+_NOT_OURS = {"type": "cursor", "loc": ("query", "cursor"), "msg": "not one of ours; take `next` of the page before"}
 
 
-def page_after(nodes: Sequence[Glance], cursor: str | None, limit: int) -> tuple[Sequence[Glance], str | None]:
-    """The first `limit` nodes behind the cursor, and the next cursor. Raises `BadInput`.
+def page_after(nodes: Sequence[Node], cursor: str | None, limit: int) -> tuple[Sequence[Node], str | None]:
+    """The first `limit` nodes behind the cursor, and the next cursor. Raises `RequestValidationError`.
 
     The cursor names a place and not a count: what comes or goes meanwhile shifts nothing.
     """
@@ -25,8 +26,8 @@ def page_after(nodes: Sequence[Glance], cursor: str | None, limit: int) -> tuple
     return page, _write(_place(page[-1])) if len(ordered) > limit else None
 
 
-def _place(one: Glance) -> _Place:
-    return one.node.rack, one.node.position, one.node.name
+def _place(node: Node) -> _Place:
+    return node.rack, node.position, node.name
 
 
 def _write(place: _Place) -> str:
@@ -40,4 +41,4 @@ def _read(cursor: str) -> _Place:
             return rack, position, name
     except (binascii.Error, ValueError, TypeError):
         pass
-    raise BadInput("cursor: not one of ours; take `next` of the page before")
+    raise RequestValidationError([_NOT_OURS])

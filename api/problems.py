@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 import orjson
+import structlog
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel
@@ -27,6 +28,8 @@ from provisioner.errors import (
     NotFound,
 )
 from provisioner.services.agents import NotAdmitted
+
+_log = structlog.get_logger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -75,7 +78,7 @@ ERRORS: dict[type[Exception], Kind] = {
     NotFound: Kind(404, "not-found", "Not found"),
     Conflict: Kind(409, "conflict", "The world has moved on"),
     NeedsPerson: Kind(409, "needs-person", "A person has to do something first"),
-    BadInput: Kind(422, "bad-input", "The request cannot be used"),
+    BadInput: Kind(500, "misconfigured", "Something is wrong with the configuration here"),
     RequestValidationError: Kind(422, "invalid-request", "The request does not fit the API"),
     LoginRefused: Kind(409, "bmc-login-refused", "The BMC refuses the password"),
     LoginBudgetSpent: Kind(409, "bmc-login-budget-spent", "No more logins are tried"),
@@ -84,9 +87,10 @@ ERRORS: dict[type[Exception], Kind] = {
     LeaseLost: Kind(503, "lease-lost", "This worker is being replaced"),
     FirstlightError: Kind(500, "internal", "Something went wrong here"),
 }
-"""The nearest class in an error's ancestry counts."""
+"""The nearest class in an error's ancestry counts. What a person wrote into a file is no asker's business: 500."""
 
 CHALLENGE = {"WWW-Authenticate": 'Bearer realm="firstlight"'}
+IN_THE_LOG = "an unexpected error; the log tells more under this instance"
 UNEXPECTED = Kind(500, "internal", "Something went wrong here")
 
 _ROUTING = {404: "nothing is at this path", 405: "this path does not answer this method"}
@@ -146,6 +150,9 @@ async def _answer(request: Request, error: Exception) -> Response:
         return _invalid(request, kind, error.errors())
     if isinstance(error, NeedsPerson):
         return respond(request.scope, kind, str(error), instruction=asdict(error.instruction))
+    if kind.status == HTTPStatus.INTERNAL_SERVER_ERROR:
+        _log.error("request_failed", instance=instance_of(request.scope), error=str(error))
+        return respond(request.scope, kind, IN_THE_LOG)
     return respond(request.scope, kind, str(error))
 
 

@@ -11,7 +11,7 @@ from provisioner.models.identifiers import NodeName
 from provisioner.models.node import Node
 from provisioner.models.secret import Credentials, Secret
 from provisioner.services import nodes
-from provisioner.services.overview import glance
+from provisioner.services.glance import glance
 
 router = APIRouter(prefix="/v1/nodes/{name}", tags=["nodes"])
 

@@ -17,7 +17,7 @@ from provisioner.models.identifiers import NodeName
 from provisioner.models.lifecycle import State
 from provisioner.models.node import Node
 from provisioner.services import nodes, plans
-from provisioner.services.overview import glance, overview
+from provisioner.services.glance import glance
 
 router = APIRouter(prefix="/v1/nodes", tags=["nodes"])
 
@@ -45,9 +45,12 @@ class NodeQuery(Body):
 @router.get("", responses=documented(401, 403, 422))
 async def list_nodes(service: Site, _: Reader, query: Annotated[NodeQuery, Query()]) -> NodePage:
     """The nodes by rack and position, page by page."""
-    wanted = [one for one in await overview(service.world) if query.wants(one.node)]
+    world = service.world
+    wanted = [node for node in await world.nodes.all() if query.wants(node)]
     page, cursor = page_after(wanted, query.cursor, query.limit)
-    return NodePage(nodes=[NodeView.of(one) for one in page], next=cursor)
+    progress = {one.node: one for one in await world.documents.progress()}
+    lines = [NodeView.of(glance(node, progress.get(node.name), world.clock)) for node in page]
+    return NodePage(nodes=lines, next=cursor)
 
 
 @router.get("/{name}", responses=documented(401, 403, 404, 422))

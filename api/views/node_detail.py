@@ -10,7 +10,7 @@ from api.views.nodes import NodeView
 from provisioner.models.burn_in import BurnInRun, CheckResult, Heartbeat
 from provisioner.models.inventory import Inventory
 from provisioner.models.node import Node
-from provisioner.services.overview import Glance
+from provisioner.services.glance import Glance
 
 
 class FirmwareView(BaseModel):

@@ -8,8 +8,8 @@ from pydantic import BaseModel
 
 from provisioner.models.event import Event
 from provisioner.models.instruction import Hold, Instruction
+from provisioner.services.glance import Glance
 from provisioner.services.nodes import Explanation
-from provisioner.services.overview import Glance
 from provisioner.services.plans import NodePlan, PlanStep
 
 

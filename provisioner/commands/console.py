@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 from io import StringIO
 
 import typer
-from rich import box
 from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -65,9 +64,20 @@ def ago(at: datetime) -> str:
 
 def bare_table(*headings: str, breaks: int | None = None, cut: int | None = None) -> Table:
     """A table without lines. Where the width is too small, column number `breaks` is broken and `cut` is cut."""
-    table = Table(box=box.SIMPLE_HEAD if Console().is_terminal else None, pad_edge=False, header_style="bold")
+    terminal = Console().is_terminal
+    table = Table(
+        box=None,
+        pad_edge=False,
+        header_style="bold",
+        expand=terminal and cut is not None,
+    )
     for number, heading in enumerate(headings):
-        table.add_column(heading, no_wrap=number != breaks, overflow="ellipsis" if number == cut else "fold")
+        table.add_column(
+            heading,
+            no_wrap=number != breaks,
+            overflow="ellipsis" if number == cut else "fold",
+            ratio=1 if terminal and number == cut else None,
+        )
     return table
 
 

@@ -13,7 +13,7 @@ from provisioner.commands.console import plain, short, state_text
 from provisioner.models.lifecycle import State
 from provisioner.models.node import Node
 from provisioner.models.operation import Progress
-from provisioner.services.overview import Glance, glance
+from provisioner.services.glance import Glance, glance
 
 _BAR_COLUMNS = 12
 

@@ -16,7 +16,7 @@ from provisioner.models.instruction import Hold, Instruction, Owner
 from provisioner.models.lifecycle import State
 from provisioner.models.node import BmcAddress, Node
 from provisioner.models.operation import Progress
-from provisioner.services.overview import glance
+from provisioner.services.glance import glance
 
 NOW = datetime.now(UTC)
 CLOCK = PacedClock(speed=60)

@@ -122,6 +122,20 @@ def test_the_unexpected_is_logged_and_not_told(site: Site, monkeypatch: pytest.M
     assert failed["instance"] == document["instance"]
 
 
+def test_what_is_wrong_with_our_files_is_told_to_the_log_only(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A key file that does not fit raises while firmware asks: where it lies is nothing for firmware."""
+
+    async def broken(*_: object) -> None:
+        raise errors.BadInput("/var/lib/firstlight/secret.key: no key in this file fits")
+
+    monkeypatch.setattr(type(site.store.boots), "by_key", broken)
+    with structlog.testing.capture_logs() as logs:
+        response = site.request("GET", "/boot/key", None)
+    assert problem(response, 500)["type"] == "urn:firstlight:problem:misconfigured"
+    assert "secret.key" not in response.text
+    assert any("secret.key" in entry.get("error", "") for entry in logs)
+
+
 def test_the_log_never_holds_a_boot_key_or_a_token(shared_site: Site) -> None:
     with structlog.testing.capture_logs() as logs:
         shared_site.request("GET", "/boot/key-of-one-boot?x=key-of-one-boot", None)

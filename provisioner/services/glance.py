@@ -1,11 +1,9 @@
-"""All nodes at a glance: one line each, for lists and live views."""
+"""A node at a glance: one line, for lists and live views."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
 from provisioner.capabilities.clock import Clock
-from provisioner.capabilities.world import World
 from provisioner.lifecycle.table import RULES, remaining
 from provisioner.models.instruction import Owner
 from provisioner.models.lifecycle import State
@@ -29,14 +27,8 @@ class Glance:
     """Real time until ready, as far as one can tell; None where it rests or waits for a person."""
 
 
-async def overview(world: World) -> Sequence[Glance]:
-    """Every node, by rack and position."""
-    progress = {one.node: one for one in await world.documents.progress()}
-    return [glance(node, progress.get(node.name), world.clock) for node in await world.nodes.all()]
-
-
 def glance(node: Node, progress: Progress | None, clock: Clock) -> Glance:
-    """One of them. Pure, but for the time."""
+    """`progress` is the node's last. Pure, but for the time."""
     rule = RULES[node.state]
     current = progress if progress is not None and rule.operation == progress.operation else None
     doing = current.doing if current else rule.doing
