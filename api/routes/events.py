@@ -2,11 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Request
 from sse_starlette import EventSourceResponse, ServerSentEvent
+from sse_starlette.sse import SendTimeoutError
+from starlette.types import Receive, Scope, Send
 
 from api.auth import Reader, Site
 from api.fields import NODE_NAME
@@ -20,10 +23,20 @@ router = APIRouter(prefix="/v1/events", tags=["events"])
 _LOOK_SECONDS = 5.0
 """Other processes write events too, and not every one of their changes is told here."""
 _PING_SECONDS = 15
+_STALLED_SECONDS = 30.0
 
 _Id = Annotated[int | None, Query(ge=0, le=2**63 - 1, description="the last event that the asker has")]
 _IdHeader = Annotated[int | None, Header(alias="Last-Event-ID", ge=0, le=2**63 - 1)]
 _Node = Annotated[str | None, Query(max_length=253, pattern=NODE_NAME)]
+
+
+class EventStream(EventSourceResponse):
+    """A reader that takes nothing for `send_timeout` seconds loses its connection, and can take it up again."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """No error of ours."""
+        with suppress(SendTimeoutError):
+            await super().__call__(scope, receive, send)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +50,7 @@ class Wanted:
 
 @router.get(
     "",
-    response_class=EventSourceResponse,
+    response_class=EventStream,
     responses={
         200: {"description": "Server-sent events without end", "content": {"text/event-stream": {}}},
         **documented(401, 403, 422),
@@ -50,11 +63,11 @@ async def events(
     after: _Id = None,
     last_event_id: _IdHeader = None,
     node: _Node = None,
-) -> EventSourceResponse:
+) -> EventStream:
     """Every event after `Last-Event-ID`, else `after`, else from the oldest that is kept; then as they happen."""
     wanted = Wanted(holder, after=last_event_id if last_event_id is not None else after or 0, node=node)
     stopping: asyncio.Event = request.app.state.stopping
-    return EventSourceResponse(_stream(service, wanted, stopping), ping=_PING_SECONDS, send_timeout=30)
+    return EventStream(_stream(service, wanted, stopping), ping=_PING_SECONDS, send_timeout=_STALLED_SECONDS)
 
 
 async def _stream(service: Service, wanted: Wanted, stopping: asyncio.Event) -> AsyncIterator[ServerSentEvent]:

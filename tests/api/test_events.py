@@ -5,13 +5,17 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 import requests
+import structlog
 
+from api.routes import events as events_route
+from provisioner.models.event import Event, EventKind
 from provisioner.models.role import Role
-from tests.api.site import Site
+from tests.api.site import N1, Site
 
 
 @contextmanager
@@ -110,6 +114,21 @@ def test_the_stream_of_one_node(site: Site) -> None:
 @pytest.mark.parametrize("last", ["x", "-1", "1.5", str(2**63)])
 def test_an_id_that_is_none_is_refused(site: Site, last: str) -> None:
     assert site.get("/v1/events", headers={"Last-Event-ID": last}).status_code == 422
+
+
+def test_a_reader_that_takes_nothing_is_let_go(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page on a phone that went to sleep keeps its connection, and would keep what is sent to it in memory."""
+    monkeypatch.setattr(events_route, "_STALLED_SECONDS", 0.3)
+
+    async def many(_self: object, last: int, _limit: int = 500) -> list[Event]:
+        return [Event(last + 1, datetime.now(UTC), N1, EventKind.OBSERVED, "x" * 500_000)]
+
+    monkeypatch.setattr(type(site.store.events), "after", many)
+    with structlog.testing.capture_logs() as logs, stream(site):
+        deadline = time.monotonic() + 10
+        while not logs and time.monotonic() < deadline:
+            time.sleep(0.05)
+    assert [entry["event"] for entry in logs] == ["request_answered"]
 
 
 def test_the_end_of_the_service_ends_the_streams(site: Site) -> None:
