@@ -20,6 +20,9 @@ class Task:
     ended_at: float | None = None
     began: float = 0.0
     wall_seconds: float = 0.0
+    request_path: str = ""
+    request_body: str = ""
+    """The JSON of the request that made it."""
 
     @property
     def percent(self) -> int:

@@ -83,8 +83,23 @@ def task_document(persona: Persona, task: Task) -> dict[str, Any]:
         "StartTime": _time(task.started_at),
         "Messages": [message(kind, text, severity=severity) for text in task.messages],
         "TaskMonitor": monitor_path(persona, task),
+        **_payload(task),
     }
     return {**document, "EndTime": _time(task.ended_at)} if task.ended_at else document
+
+
+def _payload(task: Task) -> dict[str, Any]:
+    """What was asked for, as DSP0268 wants it."""
+    if not task.request_path:
+        return {}
+    return {
+        "Payload": {
+            "HttpOperation": "POST",
+            "TargetUri": task.request_path,
+            "HttpHeaders": [],
+            "JsonBody": task.request_body,
+        }
+    }
 
 
 def _find(request: Request) -> Task:

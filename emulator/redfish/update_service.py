@@ -73,7 +73,9 @@ async def simple_update(request: Request) -> Response:
         raise not_in_list(body["TransferProtocol"], "TransferProtocol")
     if not address.startswith(("http://", "https://")):
         raise not_in_list(address, "ImageURI")
-    return _begin(request, _download(request.machine, address), _targets(request.machine, body.get("Targets")))
+    return _begin(
+        request, _download(request.machine, address), _targets(request.machine, body.get("Targets")), asked=body
+    )
 
 
 async def push(request: Request) -> Response:
@@ -95,7 +97,7 @@ async def push(request: Request) -> Response:
     async def load() -> bytes:
         return package
 
-    return _begin(request, load, _targets(request.machine, targets))
+    return _begin(request, load, _targets(request.machine, targets), asked={"Targets": targets or []})
 
 
 async def refuse_get(request: Request) -> Response:
@@ -131,13 +133,18 @@ async def get_entry(request: Request) -> Response:
     return ok("SoftwareInventory.v1_4_0.SoftwareInventory", f"{INVENTORY}/{request.parameters[0]}", document)
 
 
-def _begin(request: Request, load: Callable[[], Awaitable[bytes]], targets: list[Slot]) -> Response:
+def _begin(
+    request: Request, load: Callable[[], Awaitable[bytes]], targets: list[Slot], *, asked: dict[str, Any]
+) -> Response:
     if request.machine.firmware.busy:
         error = RedfishError(503, "Update.1.0.UpdateInProgress", "An update is in progress.")
         wait = request.machine.board.clock.wall_seconds(_BUSY_SECONDS)
         error.headers = {"Retry-After": str(max(1, round(wait)))}
         raise error
-    return accepted(request, request.machine.firmware.begin("Firmware update", load, targets))
+    task = request.machine.firmware.begin("Firmware update", load, targets)
+    task.request_path = request.path
+    task.request_body = orjson.dumps({key: asked[key] for key in asked if key != "Password"}).decode()
+    return accepted(request, task)
 
 
 def _targets(machine: Machine, wanted: Any) -> list[Slot]:

@@ -45,7 +45,7 @@ def measure(nodes: int) -> LineFigures:
     """Run a whole site on SQLite, the daemon and the emulator as processes of their own. Raises `BadInput`."""
     with tempfile.TemporaryDirectory(prefix="firstlight-bench-") as folder:
         data_dir = Path(folder)
-        plan = DemoPlan(data_dir, racks=-(-nodes // _TRAYS), trays=_TRAYS, speed=0, profiles=_light_profiles(data_dir))
+        plan = DemoPlan(data_dir, racks=-(-nodes // _TRAYS), trays=_TRAYS, speed=0, profiles=light_profiles(data_dir))
         prepare(plan)
         with emulated(plan) as emulator:
             started = time.monotonic()
@@ -59,7 +59,7 @@ def measure(nodes: int) -> LineFigures:
                 daemon.wait(timeout=60)
 
 
-def _light_profiles(data_dir: Path) -> Path:
+def light_profiles(data_dir: Path) -> Path:
     """The shipped profiles with a burn-in that costs next to nothing: 200 of them share these cores."""
     folder = data_dir / "profiles"
     shutil.copytree(SHIPPED_PROFILES, folder, ignore=shutil.ignore_patterns("*.py", "__pycache__", "schemas", "*.md"))

@@ -134,8 +134,11 @@ class Access:
             if self.channel.basic:
                 raise
         await self._renewed(stale=used)
-        with redacted(*self.channel.secrets()):
-            return await attempt()
+        try:
+            with redacted(*self.channel.secrets()):
+                return await attempt()
+        except LoginRefused as error:  # the login itself worked: the BMC has restarted again, or is still starting
+            raise BmcUnreachable(self.bmc, f"lost the session that it had just opened: {error.message}") from error
 
     async def _renewed(self, stale: object) -> object:
         async with self._renewal:

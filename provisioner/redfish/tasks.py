@@ -56,7 +56,7 @@ def listed(uri: TaskUri, document: Document) -> Task:
         status=str(entry.status or ""),
         percent=_percent(entry.percent),
         messages=tuple(_messages(entry.messages)),
-        targets=_targets(entry.request_body),
+        targets=_targets(entry.payload),
     )
 
 
@@ -84,8 +84,9 @@ def _messages(value: Any) -> Iterator[str]:
             yield text
 
 
-def _targets(value: Any) -> tuple[str, ...]:
+def _targets(payload: Any) -> tuple[str, ...]:
     """Targets of the request, whose body a Payload carries as a JSON text."""
+    value = payload.get("JsonBody") if isinstance(payload, dict) else None
     try:
         request = orjson.loads(value) if isinstance(value, str) else value
     except orjson.JSONDecodeError:

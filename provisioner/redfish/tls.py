@@ -95,7 +95,8 @@ class Tls:
             async with asyncio.timeout(self._connect_seconds):
                 _, writer = await asyncio.open_connection(address.host, address.port, ssl=self._context)
         except (OSError, TimeoutError) as error:
-            raise BmcUnreachable(bmc, f"no TLS connection: {type(error).__name__}") from error
+            said = getattr(error, "strerror", "") or type(error).__name__
+            raise BmcUnreachable(bmc, f"no connection: {said}") from error
         certificate = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
         writer.transport.abort()
         return hashlib.sha256(certificate).hexdigest()

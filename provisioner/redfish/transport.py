@@ -194,8 +194,17 @@ def _meaning(bmc: str, method: str, path: str, *, error: Exception) -> BmcError:
         return CertificateChanged(bmc, "shows another certificate than the one pinned on first use")
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
         return CertificateChanged(bmc, "certificate not trusted")
-    name = type(error).__name__
     if isinstance(error, (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)):
-        return BmcUnreachable(bmc, f"no connection: {name} {getattr(error, 'strerror', '') or ''}".rstrip())
-    said = f"{method} {path}: no answer: {name}"
+        return BmcUnreachable(bmc, f"no connection: {getattr(error, 'strerror', '') or type(error).__name__}")
+    said = f"{method} {path}: {_in_words(error)}"
     return BmcUnreachable(bmc, said) if method in READS else AnswerLost(bmc, said)
+
+
+def _in_words(error: Exception) -> str:
+    if isinstance(error, aiohttp.ClientPayloadError):
+        return "only half of the answer came"
+    if isinstance(error, TimeoutError):
+        return "no answer in time"
+    if isinstance(error, (aiohttp.ServerDisconnectedError, ConnectionError)):
+        return "the BMC closed the connection instead of answering"
+    return f"no answer: {type(error).__name__}"

@@ -156,13 +156,13 @@ async def test_a_bmc_reset_loses_the_session_and_the_next_call_logs_in_again(cal
     )
 
 
-async def test_a_session_that_is_refused_again_and_again_is_a_refusal() -> None:
-    """One new login for one lost session, no loop."""
+async def test_a_session_that_is_refused_as_soon_as_it_is_open_is_an_outage() -> None:
+    """One new login for one lost session, no loop; the login worked, so the password is not to blame."""
     bmc = TreeBmc(small())
     async with serving(bmc) as address, site_of() as site, site.bmcs.open(address, CREDENTIALS) as opened:
         await opened.power()
         bmc.responses[f"GET {SYSTEM}".lower().replace("get", "GET")] = lambda: web.json_response({}, status=401)
-        with pytest.raises(LoginRefused):
+        with pytest.raises(BmcUnreachable, match="lost the session"):
             await opened.power()
     assert bmc.requests[LOGIN] == 2
 

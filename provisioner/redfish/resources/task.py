@@ -11,5 +11,5 @@ class TaskEntry(ResourceBase):  # type: ignore[misc]  # sushy is untyped
     status = Field("TaskStatus")
     percent = Field("PercentComplete")
     messages = Field("Messages")
-    request_body = Field(["Payload", "JsonBody"])
-    """The request that made the task, as a JSON text."""
+    payload = Field("Payload")
+    """The request that made the task; null on some BMCs."""
