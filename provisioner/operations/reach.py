@@ -51,18 +51,22 @@ async def tell(world: World, key: RunKey, doing: str, percent: float | None = No
 async def until(clock: Clock, check: Callable[[], Awaitable[bool]], *, every: timedelta, limit: timedelta) -> bool:
     """Look `every` so often until `check` says so; False after `limit`.
 
-    A BMC that does not answer is no answer: it may be away for `OUTAGE`, then its `BmcUnreachable` is raised.
+    A BMC that does not answer is no answer: it may be away for `OUTAGE`, then its `BmcUnreachable` is raised. While it
+    is away, the device cannot show what it has reached, so that time does not count.
     """
     time = asyncio.get_running_loop().time
     start = answered = time()
+    silent = 0.0
     while True:
         try:
             if await check():
                 return True
-            answered = time()
+            start += silent
+            silent, answered = 0.0, time()
         except BmcUnreachable:
-            if time() - answered > clock.limit(OUTAGE):
+            silent = time() - answered
+            if silent > clock.limit(OUTAGE):
                 raise
-        if time() - start > clock.limit(limit):
+        if time() - start - silent > clock.limit(limit):
             return False
         await asyncio.sleep(clock.wall(every))
