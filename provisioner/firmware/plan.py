@@ -76,6 +76,15 @@ def unproven(bundle: FirmwareBundle, inventory: tuple[FirmwareComponent, ...]) -
     )
 
 
+def as_complete(
+    bundle: FirmwareBundle, inventory: tuple[FirmwareComponent, ...], before: tuple[FirmwareComponent, ...]
+) -> bool:
+    """Every class has a part, and no fewer than `before`: a BMC that starts shows some of what there is."""
+    return all(
+        len(matching(wanted, inventory)) >= max(1, len(matching(wanted, before))) for wanted in bundle.components
+    )
+
+
 def matching(wanted: Wanted, inventory: tuple[FirmwareComponent, ...]) -> tuple[FirmwareComponent, ...]:
     """The parts of the inventory that belong to the component class, in the order of the inventory."""
     return tuple(part for part in inventory if any(_fits(part.id, glob) for glob in wanted.inventory))

@@ -1,14 +1,13 @@
 """updating_firmware -> configuring_bios: every component runs the version that the bundle names."""
 
-from contextlib import suppress
 from datetime import timedelta
 
 from profiles.models import Activation
 from provisioner.capabilities.bmcs import Bmc
 from provisioner.capabilities.durable import Durable
 from provisioner.capabilities.world import World
-from provisioner.errors import AnswerLost, BmcError, NeedsPerson, NotAchieved, ResourceGone
-from provisioner.firmware.plan import FirmwarePlan, Update, plan_updates, unproven
+from provisioner.errors import AnswerLost, BmcError, BmcUnreachable, NeedsPerson, NotAchieved, ResourceGone
+from provisioner.firmware.plan import FirmwarePlan, Update, as_complete, plan_updates, unproven
 from provisioner.firmware.task import TaskVerdict, judge_task, may_run_for, ours
 from provisioner.models.identifiers import RunKey, TaskUri
 from provisioner.models.instruction import Instruction, Owner
@@ -27,7 +26,8 @@ _SETTLE_LIMIT = timedelta(minutes=10)
 _COMPLETE_LIMIT = timedelta(minutes=3)
 """A BMC that has just started shows a part of its inventory, for 40 s and more (fwupd#4531)."""
 
-_BMC_RESETS = 2
+_LOST_LIMIT = timedelta(minutes=3)
+_BMC_RESETS = 3
 
 
 async def update_firmware(durable: Durable, world: World, key: RunKey) -> Outcome:
@@ -73,6 +73,7 @@ async def start_update(world: World, key: RunKey, component: str) -> str:
     async with bmc_of(world, key.node) as bmc:
         update = (await _plan_by_class(world, key, bmc)).get(component)
         if update is None:
+            await _prove(world, key, bmc, component)
             return ""
         where = (key.node, component, update.version)
         known = await world.journal.task(*where)
@@ -113,7 +114,8 @@ async def await_update(world: World, key: RunKey, component: str, task: str) -> 
 async def reset_bmc(world: World, key: RunKey, component: str) -> None:
     """Reset the BMC if the new version does not run yet (some reset themselves), and wait until it does.
 
-    Once more when it still does not: the request may have been lost, and a reset does less harm than a second flash.
+    Then until it shows the whole inventory again, or the next update would miss parts. It is asked again only when the
+    answer was lost: a second reset does less harm than a second flash.
     """
     await tell(world, key, f"activating {component}")
 
@@ -124,11 +126,19 @@ async def reset_bmc(world: World, key: RunKey, component: str) -> None:
     for _ in range(_BMC_RESETS):
         async with bmc_of(world, key.node) as bmc:
             if component not in await _unproven(world, key, bmc):
-                return
-            with suppress(AnswerLost):  # the version that is read back tells
-                await bmc.reset_bmc()
-        if await until(world.clock, runs, every=_LOOK_EVERY, limit=_SETTLE_LIMIT):
-            return
+                break
+            answered = await _reset(bmc)
+        limit = _SETTLE_LIMIT if answered else _LOST_LIMIT
+        if await until(world.clock, runs, every=_LOOK_EVERY, limit=limit) or answered:
+            break
+    before = (await world.documents.inventory(key.node)).firmware
+
+    async def shows_all() -> bool:
+        async with bmc_of(world, key.node) as bmc:
+            release = await release_of(world, key.node)
+            return as_complete(release.firmware, await bmc.firmware(), before)
+
+    await until(world.clock, shows_all, every=_LOOK_EVERY, limit=_COMPLETE_LIMIT)
 
 
 async def verify_firmware(world: World, key: RunKey) -> str:
@@ -169,6 +179,21 @@ async def _unproven(world: World, key: RunKey, bmc: Bmc) -> tuple[str, ...]:
     return unproven(release.firmware, await bmc.firmware())
 
 
+async def _reset(bmc: Bmc) -> bool:
+    """False when nobody knows whether it was acted on."""
+    try:
+        await bmc.reset_bmc()
+    except AnswerLost:
+        return False
+    return True
+
+
+async def _prove(world: World, key: RunKey, bmc: Bmc, component: str) -> None:
+    """Nothing to flash means that it runs, unless the BMC does not show it now: raises `BmcUnreachable` then."""
+    if component in await _unproven(world, key, bmc):
+        raise BmcUnreachable(str(bmc.address), f"shows no {component} now, or none with a version")
+
+
 def _left(component: str, update: Update | None) -> str:
     if update is None:
         return f"{component} is not in the inventory, or reports no version"
@@ -206,6 +231,7 @@ async def _must_have_ended(world: World, key: RunKey, bmc: Bmc, component: str) 
     if any(may_run_for(task, update.targets if update else ()) for task in await bmc.tasks()):
         return False
     if update is None:
+        await _prove(world, key, bmc, component)
         return True
     sent = await world.journal.intended(key.node, component, update.version)
     waited = (world.clock.now() - sent).total_seconds() if sent else 0.0
