@@ -15,9 +15,6 @@ _PLACEHOLDERS = frozenset(
         "notspecified",
         "notapplicable",
         "notavailable",
-        "systemserialnumber",
-        "serialnumber",
-        "chassisserialnumber",
         "defaultstring",
         "oem",
         "invalid",
@@ -33,9 +30,10 @@ _UUID_PLACEHOLDERS = frozenset(
 
 
 def is_placeholder(serial: str) -> bool:
-    """Too short, a known filler, one character repeated, or a run such as 0123456789."""
+    """Too short, a known filler, "serial number" in words, one character repeated, or a run such as 0123456789."""
     text = re.sub(r"[^0-9a-z]", "", serial.casefold())
-    return text in _PLACEHOLDERS or len(text) < 4 or len(set(text)) == 1 or _is_run(text)
+    filler = text in _PLACEHOLDERS or text.endswith("serialnumber")
+    return filler or len(text) < 4 or len(set(text)) == 1 or _is_run(text)
 
 
 def is_placeholder_uuid(uuid: str) -> bool:
