@@ -1,0 +1,219 @@
+"""One simulated GPU server: power, self-test, firmware slots, BIOS, accounts."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from profiles.models import Activation, FirmwareComponent
+from profiles.release import Release
+from provisioner.models.inventory import Power
+
+ON_SECONDS, OFF_SECONDS, POST_SECONDS, BMC_RESET_SECONDS = 5.0, 4.0, 240.0, 200.0
+SETTLING_SECONDS = 60.0
+FACTORY = "label-password"
+
+
+@dataclass(frozen=True, slots=True)
+class Faults:
+    """What goes wrong. Times are simulated seconds since the start, unless said otherwise."""
+
+    lost: tuple[tuple[int, bool], ...] = ()
+    """(number of a write, acted on): its answer is lost."""
+    away: tuple[tuple[int, int], ...] = ()
+    """(from, for): the BMC does not answer."""
+    bmc_resets: tuple[int, ...] = ()
+    power_losses: tuple[int, ...] = ()
+    """Since the node began to boot; only while it boots or burns in."""
+    vanishing_poll: int | None = None
+    """At this look at a task the BMC has forgotten it."""
+    failing_task: int | None = None
+    stays_old: frozenset[str] = frozenset()
+    """Inventory ids that report success and keep their version."""
+    agent: str = "well"
+    """well, never (the image does not come up), silent (registers, then nothing), wrong (another image)."""
+    asks: bool = True
+    """The firmware asks for something to boot."""
+    rejects_bios: frozenset[str] = frozenset()
+    failing_item: str | None = None
+    hides_tasks: bool = False
+    """Tasks do not say what they are for."""
+
+
+@dataclass(slots=True)
+class Part:
+    """One entry of the firmware inventory."""
+
+    component: FirmwareComponent
+    active: str
+    staged: str | None = None
+
+    @property
+    def reported(self) -> str:
+        """As the inventory says it: some put a date before the version."""
+        return f"BIOS Date: 02/14/2025 Ver {self.active}" if self.component.extract else self.active
+
+
+@dataclass(slots=True)
+class Flash:
+    """One update task."""
+
+    uri: str
+    targets: tuple[str, ...]
+    version: str
+    started_at: float
+    seconds: float
+    state: str = "Running"
+    listed: bool = True
+
+
+@dataclass(slots=True)
+class Server:
+    """Its physical truth, and counts of what was done to it."""
+
+    name: str
+    release: Release
+    serial: str
+    uuid: str
+    faults: Faults = field(default_factory=Faults)
+    gpus: int = -1
+    password: str = FACTORY
+    must_change_password: bool = False
+    power: Power = Power.ON
+    in_post: bool = False
+    on_boot: Callable[[], None] = lambda: None
+    on_power_lost: Callable[[], None] = lambda: None
+    parts: dict[str, Part] = field(default_factory=dict)
+    flashes: list[Flash] = field(default_factory=list)
+    bios: dict[str, str | int | bool] = field(default_factory=dict)
+    bios_pending: dict[str, str | int | bool] = field(default_factory=dict)
+    override: tuple[str, str, str | None] = ("Disabled", "None", None)
+    away_until: float = 0.0
+    sessions: int = 0
+    """Grows when all sessions are lost."""
+    logins: list[bool] = field(default_factory=list)
+    """Every login that reached the BMC, and whether it was right."""
+    host_starts: int = 0
+    bmc_restarts: int = 0
+    writes: int = 0
+    polls: int = 0
+    flashed: Counter[tuple[str, str]] = field(default_factory=Counter)
+    violations: list[str] = field(default_factory=list)
+    _epoch: int = 0
+
+    def __post_init__(self) -> None:
+        """Old firmware everywhere, and a BIOS at its defaults."""
+        for component in self.release.firmware.components:
+            for identifier in _identifiers(component.inventory[0]):
+                self.parts[identifier] = Part(component, "0.1")
+        for name, wanted in self.release.bios.attributes.items():
+            self.bios[name] = not wanted if isinstance(wanted, bool) else "Default"
+        if self.gpus < 0:
+            self.gpus = int(self.release.hardware_class.gpu_count)
+
+    def reset(self, reset_type: str) -> None:
+        """`On` or `ForceOff`; either is nothing when it is so already."""
+        self._no_flash(f"reset {reset_type}")
+        on = reset_type == "On"
+        if on and self.power in {Power.OFF, Power.POWERING_OFF}:
+            self.power = Power.POWERING_ON
+            self._later(ON_SECONDS, self._start_host)
+        elif not on and self.power in {Power.ON, Power.POWERING_ON}:
+            self.on_power_lost()
+            self.power = Power.POWERING_OFF
+            self._later(OFF_SECONDS, self._stop_host)
+
+    def lose_power(self) -> None:
+        """The feeds go dark and come back; the host stays off."""
+        self._epoch += 1
+        self.power, self.in_post = Power.OFF, False
+        self.on_power_lost()
+
+    def reset_bmc(self, *, by_itself: bool = False) -> None:
+        """Away for a while; sessions and tasks are forgotten, a flash that runs is lost."""
+        if not by_itself:
+            self._no_flash("BMC reset")
+        self.away_until = max(self.away_until, now() + BMC_RESET_SECONDS)
+        self.sessions += 1
+        self.bmc_restarts += 1
+        for flash in self.flashes:
+            flash.state = "Lost" if flash.state == "Running" else flash.state
+            flash.listed = False
+        self._activate({Activation.BMC_RESET})
+
+    def start_flash(self, targets: tuple[str, ...], component: FirmwareComponent) -> str:
+        """The task's URI. A second one at the same time is a violation."""
+        self._no_flash(f"flash of {component.component}")
+        seconds = float(component.expected_minutes) * 60 * 0.8
+        flash = Flash(f"/tasks/{len(self.flashes)}", targets, component.version, now(), seconds)
+        self.flashes.append(flash)
+        asyncio.get_running_loop().call_later(seconds, self._finish, flash, len(self.flashes) - 1)
+        return flash.uri
+
+    def is_away(self) -> bool:
+        """The BMC does not answer now."""
+        return now() < self.away_until or any(start <= now() < start + long for start, long in self.faults.away)
+
+    def listed_parts(self) -> dict[str, Part]:
+        """What the inventory shows: half of it while the BMC starts (fwupd#7593: 40 s more after it is back)."""
+        shown = len(self.parts) if now() >= self.away_until + SETTLING_SECONDS or not self.bmc_restarts else 2
+        return dict(list(self.parts.items())[:shown])
+
+    def running(self) -> list[Flash]:
+        """Flashes that run."""
+        return [flash for flash in self.flashes if flash.state == "Running"]
+
+    def _no_flash(self, what: str) -> None:
+        if self.running():
+            self.violations.append(f"{what} at {now():.0f} s while {self.running()[0].targets} are being flashed")
+
+    def _finish(self, flash: Flash, number: int) -> None:
+        if flash.state != "Running":
+            return
+        flash.state = "Exception" if number == self.faults.failing_task else "Completed"
+        if flash.state == "Completed":
+            for target in flash.targets:
+                identifier = target.rsplit("/", 1)[-1]
+                self.flashed[identifier, flash.version] += 1
+                if identifier not in self.faults.stays_old:
+                    self.parts[identifier].staged = flash.version
+
+    def _activate(self, by: set[Activation]) -> None:
+        for part in self.parts.values():
+            if part.staged and part.component.activation in by:
+                part.active, part.staged = part.staged, None
+
+    def _start_host(self) -> None:
+        self.power, self.in_post = Power.ON, True
+        self.host_starts += 1
+        self._activate({Activation.HOST_RESET, Activation.POWER_CYCLE})
+        self.bios |= {k: v for k, v in self.bios_pending.items() if k not in self.faults.rejects_bios}
+        self.bios_pending = {}
+        self._later(POST_SECONDS, self._leave_post)
+
+    def _leave_post(self) -> None:
+        self.in_post = False
+        if self.faults.asks:
+            self.on_boot()
+
+    def _stop_host(self) -> None:
+        self.power, self.in_post = Power.OFF, False
+
+    def _later(self, seconds: float, action: Callable[[], None]) -> None:
+        self._epoch += 1
+        epoch = self._epoch
+
+        def act() -> None:
+            if epoch == self._epoch:
+                action()
+
+        asyncio.get_running_loop().call_later(seconds, act)
+
+
+def now() -> float:
+    """Simulated seconds since the start."""
+    return asyncio.get_running_loop().time()
+
+
+def _identifiers(glob: str) -> list[str]:
+    return [glob.replace("*", str(number)) for number in (1, 2)] if "*" in glob else [glob]
