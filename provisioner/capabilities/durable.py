@@ -23,10 +23,13 @@ class Retry:
     attempts: int = 8
     first_wait: timedelta = timedelta(seconds=5)
     growth: float = 2.0
+    last_try_within: timedelta = timedelta(minutes=11)
+    """No further try after that: one that waits by itself (`until`) would otherwise wait as often as it is tried."""
 
 
 PATIENT = Retry()
 """About ten minutes in all: a BMC reset (5 to 10 minutes in the field), a switch restart, a cable pushed in again."""
+
 
 class Durable(Protocol):
     """What an operation may ask of the engine. Everything else in an operation's body must be deterministic."""

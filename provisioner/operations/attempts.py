@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt, wait_exponential_jitter
+from tenacity import AsyncRetrying, retry_if_exception_type, wait_exponential_jitter
 
 from provisioner import errors
 from provisioner.capabilities.clock import Clock
@@ -13,10 +13,12 @@ from provisioner.models.instruction import Instruction, Owner
 
 async def attempt(action: Callable[[], Awaitable[Recorded]], clock: Clock, retry: Retry = PATIENT) -> list[Recorded]:
     """["ok", result], or ["error", class, fields...] for errors of ours; others are raised."""
+    time = asyncio.get_running_loop().time
+    last = time() + clock.limit(retry.last_try_within)
     try:
         async for trial in AsyncRetrying(
             retry=retry_if_exception_type((errors.BmcUnreachable, errors.AnswerLost)),
-            stop=stop_after_attempt(retry.attempts),
+            stop=lambda state: state.attempt_number >= retry.attempts or time() >= last,
             wait=wait_exponential_jitter(
                 multiplier=clock.wall(retry.first_wait), exp_base=retry.growth, jitter=clock.wall(retry.first_wait)
             ),
