@@ -150,6 +150,10 @@ class Server:
         asyncio.get_running_loop().call_later(seconds, self._finish, flash, len(self.flashes) - 1)
         return flash.uri
 
+    def change_password_at(self, at: float, password: str) -> None:
+        """Somebody else does so."""
+        asyncio.get_running_loop().call_at(at, lambda: setattr(self, "password", password))
+
     def is_away(self) -> bool:
         """The BMC does not answer now."""
         return now() < self.away_until or any(start <= now() < start + long for start, long in self.faults.away)

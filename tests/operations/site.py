@@ -1,7 +1,7 @@
 """A whole site in memory and in simulated time: the real operations, the real reconciler, simulated servers."""
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -125,6 +125,7 @@ class Site:
     crashes: Collection[int] = ()
     reconcilers: int = 1
     absent: Collection[str] = ()
+    on_start: Callable[[], None] = lambda: None
     steps: int = 0
     most_flashing: int = 0
     """Servers that were being flashed at the same time."""
@@ -153,6 +154,7 @@ class Site:
 
     async def _live(self, hours: float) -> list[Node]:
         await self._open()
+        self.on_start()
         loop = asyncio.get_running_loop()
         while loop.time() < hours * 3600:
             await asyncio.sleep(PERIOD)
