@@ -1,31 +1,54 @@
-"""The command line: `firstlight`."""
+"""The command line: `firstlight`. Each command is imported when it is called, so that a short one stays quick."""
 
+import importlib
 import importlib.metadata
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from provisioner.bench.command import bench_app
-from provisioner.commands.doctor import doctor
-from provisioner.commands.node import node_app
-from provisioner.commands.plan import plan
-from provisioner.commands.serve import serve_command
-from provisioner.demo.command import demo
 from provisioner.errors import BadInput, FirstlightError
 
+_COMMANDS = {
+    "demo": "provisioner.demo.command:demo",
+    "serve": "provisioner.commands.serve:serve_command",
+    "node": "provisioner.commands.node:node_app",
+    "plan": "provisioner.commands.plan:plan",
+    "doctor": "provisioner.commands.doctor:doctor",
+    "bench": "provisioner.bench.command:bench_app",
+}
+
+
+class Commands(TyperGroup):
+    """The commands of `_COMMANDS`."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002  typer asks so
+        """In the order in which a newcomer needs them."""
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002  typer asks so
+        """Import one; None for an unknown name."""
+        if cmd_name not in _COMMANDS:
+            return None
+        module, _, name = _COMMANDS[cmd_name].partition(":")
+        found = getattr(importlib.import_module(module), name)
+        if not isinstance(found, typer.Typer):
+            command, found = found, typer.Typer(add_completion=False)
+            found.command(cmd_name)(command)
+        built = typer.main.get_command(found)
+        built.name = cmd_name
+        return built
+
+
 app = typer.Typer(
+    cls=Commands,
     help="Takes a GPU server from 'someone plugged it in' to 'in production and kept there'.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("demo")(demo)
-app.command("serve")(serve_command)
-app.add_typer(node_app, name="node")
-app.command("plan")(plan)
-app.command("doctor")(doctor)
-app.add_typer(bench_app, name="bench")
 
 
 def _version(wanted: bool) -> None:

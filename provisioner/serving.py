@@ -19,7 +19,7 @@ from provisioner.wiring import Checked, Running, running
 
 _log = structlog.get_logger(__name__)
 
-_APP = "api.app:create_app"
+_APP, _END_STREAMS = "api.app:create_app", "api.app:end_streams"
 """Loaded by name, as any ASGI server does: the API stands on the provisioner, never the other way round."""
 
 _LEASE_LOST = 75  # EX_TEMPFAIL: a supervisor starts us again
@@ -33,8 +33,9 @@ class Server(uvicorn.Server):
         return nullcontext()
 
     def stop(self) -> None:
-        """Answer what is in hand, then end."""
+        """Answer what is in hand, end the event streams, then end."""
         self.should_exit = True
+        import_from_string(_END_STREAMS)(self.config.app)
 
 
 Beside = Callable[[Running, Server], Coroutine[Any, Any, None]]

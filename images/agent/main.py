@@ -19,6 +19,7 @@ from images.agent.vitals import Vitals
 
 EXIT_BOOT_WORDS = 2
 EXIT_REFUSED = 3
+_FIRST_PAUSE_SECONDS = 0.25  # a plan follows soon after a boot; later, nobody is in a hurry
 
 
 def main(arguments: list[str]) -> int:
@@ -45,6 +46,7 @@ def _serve(words: BootWords, archive: Path, console: Console) -> None:
     vitals = Vitals(words.boot_id)
     outbox = Outbox(session, console)
     start_heartbeat(session, vitals)
+    pause = _FIRST_PAUSE_SECONDS
     while True:
         plan = _next_plan(session, console)
         for item in plan.items:
@@ -53,7 +55,8 @@ def _serve(words: BootWords, archive: Path, console: Console) -> None:
             console.say("item ended", item=item.id, status=result["status"])
             outbox.put(result)
         outbox.wait_delivered()
-        time.sleep(jittered(session.registration().heartbeat_seconds))
+        pause = min(2 * pause, session.registration().heartbeat_seconds)
+        time.sleep(jittered(pause))
 
 
 def _next_plan(session: Session, console: Console) -> Plan:

@@ -50,7 +50,7 @@ async def judge_burn_in(world: World, key: RunKey) -> list[str]:
         await world.burn_ins.results(key.id),
         await _last_sign(world, key),
         world.clock.now(),
-        patience(world.clock.wall(release.burn_in.heartbeat)),
+        patience(release.burn_in.heartbeat),
     )
     await tell(world, key, "burning in", judgement.percent)
     if judgement.verdict is Verdict.FAILED:

@@ -6,7 +6,6 @@ from datetime import timedelta
 from hashlib import sha256
 
 from profiles.models import BurnInItem
-from provisioner.burnin.pace import heartbeat_seconds
 from provisioner.capabilities.clock import Clock
 from provisioner.capabilities.runs import Runs
 from provisioner.capabilities.world import World
@@ -70,8 +69,7 @@ async def register(world: World, runs: Runs, token: Secret, boot_id: str, image:
     await world.nodes.observe_image(ticket.node, image, at)
     await runs.signal(RunKey("boot", ticket.node, ticket.generation, ticket.attempt).id, AGENT)
     release = await release_of(world, ticket.node)
-    seconds = heartbeat_seconds(world.clock.wall(release.burn_in.heartbeat))
-    return Session(_session(ticket), ticket.node, seconds)
+    return Session(_session(ticket), ticket.node, release.burn_in.heartbeat.total_seconds())
 
 
 async def admit(world: World, session: Secret) -> BootTicket:
