@@ -10,6 +10,7 @@ from provisioner.models.instruction import Instruction, Owner
 from provisioner.models.inventory import Inventory
 from provisioner.models.lifecycle import State
 from provisioner.models.node import Node
+from provisioner.operations.inventory import look_again
 from provisioner.operations.outcome import Outcome
 from provisioner.operations.reach import tell
 
@@ -24,11 +25,18 @@ async def assign(durable: Durable, world: World, key: RunKey) -> Outcome:
 
 
 async def choose_release(world: World, key: RunKey) -> str:
-    """A release that was assigned to the node before stays; a sentence about it."""
+    """A release that was assigned to the node before stays; a sentence about it.
+
+    Where the last sweep does not fit, the device is looked at again before a person is asked.
+    """
     await tell(world, key, "matching the hardware to a release")
     node = await world.nodes.get(key.node)
-    hardware = _hardware_class(world, node, await world.documents.inventory(key.node))
-    if node.release is not None and node.hardware_class == hardware.name:
+    try:
+        hardware = _hardware_class(world, node, await world.documents.inventory(key.node))
+    except NeedsPerson:
+        hardware = _hardware_class(world, node, await look_again(world, key))
+    if node.release is not None and await _is_for(world, node.release, hardware):
+        await world.nodes.assign(key.node, hardware.name, node.release)
         return f"{hardware.name} keeps release {node.release}"
     release = world.releases.desired(hardware.name)
     if release is None:
@@ -36,6 +44,10 @@ async def choose_release(world: World, key: RunKey) -> str:
     await world.documents.put_release(release)
     await world.nodes.assign(key.node, hardware.name, ReleaseDigest(release.digest))
     return f"{hardware.name} gets release {release.name} ({release.digest[:19]})"
+
+
+async def _is_for(world: World, release: ReleaseDigest, hardware: HardwareClass) -> bool:
+    return (await world.documents.release(release)).hardware_class.name == hardware.name
 
 
 def _hardware_class(world: World, node: Node, seen: Inventory) -> HardwareClass:

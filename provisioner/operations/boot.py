@@ -15,6 +15,7 @@ from provisioner.models.inventory import Power
 from provisioner.models.lifecycle import State
 from provisioner.models.node import Node
 from provisioner.models.secret import Secret
+from provisioner.operations.inventory import look_again
 from provisioner.operations.outcome import Outcome
 from provisioner.operations.power import power_off, power_on
 from provisioner.operations.reach import bmc_of, release_of, tell
@@ -80,8 +81,9 @@ async def set_boot(world: World, key: RunKey) -> None:
     if ticket.boot_id is not None:
         return
     await tell(world, key, "setting the boot device")
+    uri = Secret(f"{world.public_url}/boot/{ticket.key.reveal()}")
     seen = await world.documents.inventory(key.node)
-    method = choose_method(seen.boot, Secret(f"{world.public_url}/boot/{ticket.key.reveal()}"))
+    method = choose_method(seen.boot, uri) or choose_method((await look_again(world, key)).boot, uri)
     if method is None:
         raise _no_network_boot(await world.nodes.get(key.node))
     async with bmc_of(world, key.node) as bmc:

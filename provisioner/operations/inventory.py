@@ -3,7 +3,7 @@
 from provisioner.capabilities.durable import Durable
 from provisioner.capabilities.world import World
 from provisioner.models.identifiers import RunKey
-from provisioner.models.inventory import Power
+from provisioner.models.inventory import Inventory, Power
 from provisioner.models.lifecycle import State
 from provisioner.operations.outcome import Outcome
 from provisioner.operations.power import await_post, power_on
@@ -21,6 +21,16 @@ async def inventory(durable: Durable, world: World, key: RunKey) -> Outcome:
         await durable.step("await_post_to_see", await_post, world, key)
         _, summary = await durable.step("read_inventory_again", read_inventory, world, key)
     return Outcome(State.INVENTORIED, summary)
+
+
+async def look_again(world: World, key: RunKey) -> Inventory:
+    """What is inside now, with the host on: somebody may have put something right since the last sweep."""
+    dark, _ = await read_inventory(world, key)
+    if dark:
+        await power_on(world, key)
+        await await_post(world, key)
+        await read_inventory(world, key)
+    return await world.documents.inventory(key.node)
 
 
 async def read_inventory(world: World, key: RunKey) -> tuple[bool, str]:
