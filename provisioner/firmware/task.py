@@ -32,6 +32,11 @@ def ours(task: Task, targets: tuple[str, ...]) -> bool:
     return bool(task.targets) and frozenset(task.targets) == frozenset(targets)
 
 
+def flashes(task: Task) -> bool:
+    """An update that is at work now, of whatever parts. One that waits for a reset (`Pending`) is not."""
+    return bool(task.targets) and task.state != "Pending" and judge_task(task) is TaskVerdict.RUNNING
+
+
 def may_run_for(task: Task, targets: tuple[str, ...]) -> bool:
     """The task runs and touches one of these targets, or does not say what it touches: no reset while it does."""
     touches = not task.targets or not frozenset(task.targets).isdisjoint(targets)

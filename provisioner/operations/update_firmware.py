@@ -1,5 +1,6 @@
 """updating_firmware -> configuring_bios: every component runs the version that the bundle names."""
 
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 from profiles.models import Activation
@@ -8,7 +9,7 @@ from provisioner.capabilities.durable import Durable
 from provisioner.capabilities.world import World
 from provisioner.errors import AnswerLost, BmcError, BmcUnreachable, NeedsPerson, NotAchieved, ResourceGone
 from provisioner.firmware.plan import FirmwarePlan, Update, as_complete, plan_updates, unproven
-from provisioner.firmware.task import TaskVerdict, judge_task, may_run_for, ours
+from provisioner.firmware.task import TaskVerdict, flashes, judge_task, may_run_for, ours
 from provisioner.models.identifiers import RunKey, TaskUri
 from provisioner.models.instruction import Instruction, Owner
 from provisioner.models.inventory import Task
@@ -70,6 +71,9 @@ async def start_update(world: World, key: RunKey, component: str) -> str:
     The intent is written before anything is sent. A run that finds an intent does not send again: it looks for the
     task that was made, and else lets activation and the running version decide.
     """
+    if not await until(world.clock, _free(world, key, component), every=_LOOK_EVERY, limit=_TASK_LIMIT):
+        node = await world.nodes.get(key.node)
+        raise NotAchieved(str(node.bmc), f"{component}: an update that is not ours has run for two hours")
     async with bmc_of(world, key.node) as bmc:
         update = (await _plan_by_class(world, key, bmc)).get(component)
         if update is None:
@@ -198,6 +202,19 @@ def _left(component: str, update: Update | None) -> str:
     if update is None:
         return f"{component} is not in the inventory, or reports no version"
     return f"{component} runs {', '.join(sorted(set(update.running)))}, not {update.version}"
+
+
+def _free(world: World, key: RunKey, component: str) -> Callable[[], Awaitable[bool]]:
+    """Nobody else is flashing anything: a run for another release, or another tool. BMCs take one update at a time."""
+
+    async def free() -> bool:
+        async with bmc_of(world, key.node) as bmc:
+            update = (await _plan_by_class(world, key, bmc)).get(component)
+            if update is None or await world.journal.intended(key.node, component, update.version) is not None:
+                return True
+            return not any(flashes(task) for task in await bmc.tasks())
+
+    return free
 
 
 async def _send(world: World, key: RunKey, bmc: Bmc, update: Update) -> TaskUri | None:
