@@ -142,9 +142,7 @@ class SimulatedBmc:
 
     async def start_update(self, package: Package, targets: tuple[str, ...]) -> TaskUri | None:
         """One flash at a time."""
-        component = next(
-            one for one in self._server.release.firmware.components if one.artefact.sha256 == package.path.name
-        )
+        component = self._server.packages[package.path.name]
         return TaskUri(await self._write(lambda: self._server.start_flash(targets, component)))
 
     async def task(self, uri: TaskUri) -> Task:

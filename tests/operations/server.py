@@ -84,6 +84,8 @@ class Server:
     on_boot: Callable[[], None] = lambda: None
     on_power_lost: Callable[[], None] = lambda: None
     parts: dict[str, Part] = field(default_factory=dict)
+    packages: dict[str, FirmwareComponent] = field(default_factory=dict)
+    """By digest: what the vendor has made for it."""
     flashes: list[Flash] = field(default_factory=list)
     bios: dict[str, str | int | bool] = field(default_factory=dict)
     bios_pending: dict[str, str | int | bool] = field(default_factory=dict)
@@ -103,6 +105,7 @@ class Server:
 
     def __post_init__(self) -> None:
         """Old firmware everywhere, and a BIOS at its defaults."""
+        self.learn(self.release)
         for component in self.release.firmware.components:
             for identifier in _identifiers(component.inventory[0]):
                 self.parts[identifier] = Part(component, "0.1")
@@ -110,6 +113,17 @@ class Server:
             self.bios[name] = not wanted if isinstance(wanted, bool) else "Default"
         if self.gpus < 0:
             self.gpus = int(self.release.hardware_class.gpu_count)
+
+    def become(self, release: Release) -> None:
+        """From now on it is measured by this release."""
+        self.release = release
+        for part in self.parts.values():
+            wanted = {one.component: one for one in release.firmware.components}
+            part.component = wanted[part.component.component]
+
+    def learn(self, release: Release) -> None:
+        """Its firmware fits this server."""
+        self.packages |= {one.artefact.sha256: one for one in release.firmware.components}
 
     def reset(self, reset_type: str) -> None:
         """`On` or `ForceOff`; either is nothing when it is so already."""
@@ -149,10 +163,6 @@ class Server:
         self.flashes.append(flash)
         asyncio.get_running_loop().call_later(seconds, self._finish, flash, len(self.flashes) - 1)
         return flash.uri
-
-    def change_password_at(self, at: float, password: str) -> None:
-        """Somebody else does so."""
-        asyncio.get_running_loop().call_at(at, lambda: setattr(self, "password", password))
 
     def is_away(self) -> bool:
         """The BMC does not answer now."""

@@ -1,7 +1,7 @@
 """A whole site in memory and in simulated time: the real operations, the real reconciler, simulated servers."""
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -125,7 +125,8 @@ class Site:
     crashes: Collection[int] = ()
     reconcilers: int = 1
     absent: Collection[str] = ()
-    on_start: Callable[[], None] = lambda: None
+    people: Callable[["Site"], Awaitable[None]] | None = None
+    """Somebody who acts beside the reconciler; the site goes on until he is done, and then as long as it needs."""
     steps: int = 0
     most_flashing: int = 0
     """Servers that were being flashed at the same time."""
@@ -154,12 +155,14 @@ class Site:
 
     async def _live(self, hours: float) -> list[Node]:
         await self._open()
-        self.on_start()
         loop = asyncio.get_running_loop()
+        acting = asyncio.ensure_future(self.people(self)) if self.people else None
         while loop.time() < hours * 3600:
             await asyncio.sleep(PERIOD)
-            if all(_settled(node) for node in await self.nodes.all()):
+            if (acting is None or acting.done()) and all(_settled(node) for node in await self.nodes.all()):
                 break
+        if acting is not None:
+            acting.result()
         self.seconds = loop.time()
         for task in self._tasks:
             task.cancel()

@@ -1,5 +1,7 @@
 """What no program can put right: held, with one thing that one person does."""
 
+import asyncio
+
 import pytest
 
 from provisioner.models.instruction import Hold, Owner
@@ -100,7 +102,12 @@ def test_a_password_that_is_not_the_one_on_the_list() -> None:
 def test_a_password_that_somebody_changed_meanwhile() -> None:
     """Still at most two, whoever asks and however often."""
     one = server(faults=Faults(bmc_resets=(900,)))
-    site = Site([one], on_start=lambda: one.change_password_at(600, "something else"))
+
+    async def act(_: Site) -> None:
+        await asyncio.sleep(600)
+        one.password = "something else"
+
+    site = Site([one], people=act)
     (node,) = site.run()
     assert node.hold is not None
     assert one.logins.count(False) <= 2

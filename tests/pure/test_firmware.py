@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from profiles.models import Activation
 from provisioner import versions
 from provisioner.firmware.plan import as_complete, matching, plan_updates, unproven
-from provisioner.firmware.task import TaskVerdict, judge_task, may_run_for, ours
+from provisioner.firmware.task import TaskVerdict, flashes, judge_task, may_run_for, ours
 from provisioner.models.inventory import FirmwareComponent, Task
 from tests.pure.samples import bundle, part
 
@@ -141,6 +141,13 @@ def test_a_task_is_ours_when_its_targets_are() -> None:
     assert ours(task("Running", targets=("b", "a")), ("a", "b"))
     assert not ours(task("Running", targets=("a",)), ("a", "b"))
     assert not ours(task("Running"), ())
+
+
+@pytest.mark.parametrize("state", [*RUNNING, *FAILED, "Completed"])
+def test_what_flashes_now_is_waited_for(state: str) -> None:
+    """An update that waits for the host's reset would be waited for in vain."""
+    assert flashes(task(state, targets=("a",))) == (state in RUNNING and state != "Pending")
+    assert not flashes(task(state))
 
 
 def test_what_may_run_for_a_part_forbids_a_reset() -> None:
