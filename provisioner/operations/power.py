@@ -5,12 +5,14 @@ from datetime import timedelta
 from provisioner.capabilities.bmcs import Bmc
 from provisioner.capabilities.world import World
 from provisioner.errors import AnswerLost, NotAchieved
+from provisioner.firmware.task import flashes
 from provisioner.models.identifiers import RunKey
 from provisioner.models.inventory import Power
 from provisioner.operations.reach import bmc_of, tell, until
 
 _LOOK_EVERY = timedelta(seconds=5)
 _POWER_LIMIT = timedelta(minutes=5)
+_FLASH_LIMIT = timedelta(hours=2)
 _LOST_LIMIT = timedelta(minutes=2)
 _ASKS = 3
 _POST_LIMIT = timedelta(minutes=30)
@@ -19,7 +21,8 @@ _ON_THE_WAY = {Power.ON: Power.POWERING_ON, Power.OFF: Power.POWERING_OFF}
 
 
 async def power_off(world: World, key: RunKey) -> None:
-    """Off, whatever it takes."""
+    """Off, but never under a flash."""
+    await await_no_flash(world, key)
     await tell(world, key, "switching the host off")
     await _bring(world, key, Power.OFF, "ForceOff")
 
@@ -28,6 +31,21 @@ async def power_on(world: World, key: RunKey) -> None:
     """On; POST has begun, not ended."""
     await tell(world, key, "switching the host on")
     await _bring(world, key, Power.ON, "On")
+
+
+async def await_no_flash(world: World, key: RunKey) -> None:
+    """Wait until no update is at work on the BMC, whoever started it: a reset under a flash can kill a board.
+
+    Raises `NotAchieved` after two hours.
+    """
+
+    async def idle() -> bool:
+        async with bmc_of(world, key.node) as bmc:
+            return not any(flashes(task) for task in await bmc.tasks())
+
+    if not await until(world.clock, idle, every=_LOOK_EVERY, limit=_FLASH_LIMIT):
+        node = await world.nodes.get(key.node)
+        raise NotAchieved(str(node.bmc), "an update has been running for two hours, and no reset goes out under it")
 
 
 async def await_post(world: World, key: RunKey) -> None:

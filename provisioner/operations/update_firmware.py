@@ -16,7 +16,7 @@ from provisioner.models.inventory import Task
 from provisioner.models.lifecycle import State
 from provisioner.models.package import Package
 from provisioner.operations.outcome import Outcome
-from provisioner.operations.power import await_post, power_off, power_on
+from provisioner.operations.power import await_no_flash, await_post, power_off, power_on
 from provisioner.operations.reach import bmc_of, release_of, tell, until
 
 _LOOK_EVERY = timedelta(seconds=10)
@@ -122,6 +122,7 @@ async def reset_bmc(world: World, key: RunKey, component: str) -> None:
     answer was lost: a second reset does less harm than a second flash.
     """
     await tell(world, key, f"activating {component}")
+    await await_no_flash(world, key)
 
     async def runs() -> bool:
         async with bmc_of(world, key.node) as bmc:
