@@ -26,28 +26,28 @@ def recovers(faults: Faults, crashes: set[int] | None = None) -> None:
     assert_ready(site, one, node)
 
 
-@bounded(60)
+@bounded(50)
 @given(st.lists(write, min_size=1, max_size=2).map(tuple))
 def test_answers_that_never_come(lost: tuple[tuple[int, bool], ...]) -> None:
     """`AnswerLost`: the BMC may have acted. The state is read back."""
     recovers(Faults(lost=lost))
 
 
-@bounded(40)
+@bounded(30)
 @given(st.lists(st.tuples(moment, st.integers(10, 7200)), min_size=1, max_size=2).map(tuple))
 def test_a_bmc_that_is_away_for_a_while(away: tuple[tuple[int, int], ...]) -> None:
     """A held node looks again by itself: whoever pushed the cable in need not tell us."""
     recovers(Faults(away=away))
 
 
-@bounded(40)
+@bounded(30)
 @given(st.lists(moment, min_size=1, max_size=2).map(tuple))
 def test_a_bmc_that_restarts_during_anything(bmc_resets: tuple[int, ...]) -> None:
     """Sessions and tasks are gone, a flash is lost, and for a while half of the inventory is missing."""
     recovers(Faults(bmc_resets=bmc_resets))
 
 
-@bounded(40)
+@bounded(30)
 @given(st.integers(1, 260), st.booleans())
 def test_a_task_that_vanishes_at_any_look(poll: int, hides: bool) -> None:
     """ironcore-dev/metal-operator#617: 404 for a task that went on or succeeded. The running version decides."""
@@ -61,14 +61,14 @@ def test_a_flash_that_fails_once(failing_task: int, lost: tuple[tuple[int, bool]
     recovers(Faults(failing_task=failing_task, lost=lost))
 
 
-@bounded(40)
+@bounded(30)
 @given(st.lists(st.integers(0, 700), min_size=1, max_size=2).map(tuple))
 def test_power_that_goes_while_it_boots_or_burns_in(power_losses: tuple[int, ...]) -> None:
     """The host stays off when power comes back; nobody has to switch it on."""
     recovers(Faults(power_losses=power_losses))
 
 
-@bounded(80)
+@bounded(50)
 @given(
     st.builds(
         Faults,

@@ -16,6 +16,7 @@ from provisioner.models.secret import Credentials, Secret
 from provisioner.services import nodes as services
 from tests.operations.bounded import bounded
 from tests.operations.invariants import assert_ready, assert_safe
+from tests.operations.server import now
 from tests.operations.site import Site, server
 
 NAME = NodeName("r01-u01")
@@ -82,6 +83,23 @@ def test_another_release_at_any_moment(other: Callable[[Release], Release], at: 
     assert node.release == wanted.digest
     assert_safe(site, one)
     one.become(wanted)
+    assert_ready(site, one, node)
+
+
+@bounded(20)
+@given(st.lists(st.integers(0, 4600), min_size=1, max_size=2).map(sorted))
+def test_somebody_pulls_the_plug_at_any_moment(moments: list[int]) -> None:
+    """Also under a flash, which the simulated boards survive; the host stays off when power comes back."""
+    one = server()
+
+    async def act(_: Site) -> None:
+        for at in moments:
+            await asyncio.sleep(max(0.0, at - now()))
+            one.lose_power()
+
+    site = Site([one], people=act)
+    (node,) = site.run()
+    assert_safe(site, one)
     assert_ready(site, one, node)
 
 
