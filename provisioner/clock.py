@@ -1,5 +1,7 @@
 """The clock of the site."""
 
+import asyncio
+import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -8,6 +10,8 @@ _SHORTEST_SECONDS = 0.25
 
 _SHORTEST_LIMIT_SECONDS = 30.0
 """Real time: with hardware that takes no time, what a busy machine of ours may need to see it."""
+
+_STOPPED_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,3 +37,26 @@ class PacedClock:
     def pace(self) -> float:
         """Real seconds per second of a time limit; limits stay generous where nothing takes any time."""
         return 1.0 / self.speed if self.speed else 1.0
+
+
+class Wakefulness:
+    """`Awake`. A process that was stopped, or a machine that slept, hears nothing meanwhile and cannot tell."""
+
+    def __init__(self) -> None:
+        """Awake from now on, as long as `watch` runs."""
+        self._since = datetime.now(UTC)
+        self._last = time.monotonic()
+
+    def since(self) -> datetime:
+        """As the protocol says."""
+        now = time.monotonic()
+        if now - self._last > _STOPPED_SECONDS:
+            self._since = datetime.now(UTC)
+        self._last = now
+        return self._since
+
+    async def watch(self) -> None:
+        """Until cancelled: looks at the clock every second."""
+        while True:
+            self.since()
+            await asyncio.sleep(1.0)

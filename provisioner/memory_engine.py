@@ -73,6 +73,17 @@ class SimulatedClock:
         return duration.total_seconds()
 
 
+@dataclass(frozen=True, slots=True)
+class AlwaysAwake:
+    """`Awake`: simulated processes never stop without ending."""
+
+    start: datetime
+
+    def since(self) -> datetime:
+        """The start."""
+        return self.start
+
+
 @dataclass(slots=True)
 class _Record:
     """What outlives a crash: recorded steps by their position, and signals."""

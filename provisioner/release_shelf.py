@@ -8,6 +8,7 @@ from images.digest import DigestError, parse_digest
 from images.manifest import ImageManifest
 from images.store import ArtefactAbsentError, ArtefactCorruptError, ArtefactStore
 from profiles.catalog import Catalog
+from profiles.findings import did_you_mean
 from profiles.matching import Found, Refusal, match
 from profiles.models import HardwareClass
 from profiles.release import Release
@@ -15,14 +16,27 @@ from provisioner.errors import BadInput, NotFound
 from provisioner.models.package import Package
 
 
+def check_chosen(catalog: Catalog, chosen: Mapping[str, str]) -> None:
+    """Every chosen release exists and is for the hardware class that it is chosen for. Raises `BadInput`."""
+    findings = []
+    for hardware_class, name in chosen.items():
+        release = catalog.releases.get(name)
+        if release is None:
+            findings.append(f"there is no release {name}; {did_you_mean(name, catalog.releases)}")
+        elif release.hardware_class != hardware_class:
+            findings.append(f"{name} is for {release.hardware_class}, not for {hardware_class}")
+    if findings:
+        raise BadInput("\n".join(f"releases: {finding}" for finding in findings))
+
+
 class ReleaseShelf:
     """`Releases` and `Artefacts`."""
 
     def __init__(self, catalog: Catalog, chosen: Mapping[str, str], artefacts: ArtefactStore, public_url: str) -> None:
-        """Builds the images of the chosen releases (hardware class -> release name). Raises `BadInput`."""
+        """Builds the images of `chosen` (hardware class -> release name), which `check_chosen` has passed."""
         self._catalog, self._artefacts, self._public_url = catalog, artefacts, public_url
         self._roots: dict[str, str] = {}
-        self._desired = {name: self._resolve(name, release) for name, release in chosen.items()}
+        self._desired = {name: self._resolve(release) for name, release in chosen.items()}
 
     def stock(self, firmware_dir: Path | None) -> tuple[str, ...]:
         """Put the firmware packages of the chosen releases into the store; those that `firmware_dir` lacks.
@@ -71,14 +85,8 @@ class ReleaseShelf:
         except (ArtefactAbsentError, DigestError) as error:
             raise NotFound(f"{digest}: no such artefact") from error
 
-    def _resolve(self, hardware_class: str, release: str) -> Release:
-        profile = self._catalog.releases.get(release)
-        if profile is None:
-            known = ", ".join(sorted(self._catalog.releases))
-            raise BadInput(f"releases: {hardware_class}: there is no release {release}; known: {known}")
-        if profile.hardware_class != hardware_class:
-            raise BadInput(f"releases: {hardware_class}: release {release} is for {profile.hardware_class}")
-        image = self._catalog.images[profile.image]
+    def _resolve(self, release: str) -> Release:
+        image = self._catalog.images[self._catalog.releases[release].image]
         manifest = build_image(image.name, image.arch, self._artefacts)
         self._roots[manifest.digest] = _root(manifest)
         return self._catalog.resolve_release(release, manifest.digest)

@@ -46,7 +46,7 @@ async def serve(checked: Checked, environment: Environment, beside: Beside | Non
     with _listener(checked) as listener:
         async with running(checked, environment) as live:
             server = Server(_config(live))
-            loops = [live.reconciler.run(), upkeep(live.store, live.engine, live.slots)]
+            loops = [live.awake.watch(), live.reconciler.run(), upkeep(live.store, live.engine, live.slots)]
             loops += [_guard(live)] if live.slot else []
             loops += [beside(live, server)] if beside else []
             with _stopped_by_signals(server):

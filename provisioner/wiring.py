@@ -13,7 +13,7 @@ from profiles.findings import ProfileError
 from profiles.loader import load_catalog
 from provisioner.capabilities.service import Service
 from provisioner.capabilities.world import World
-from provisioner.clock import PacedClock
+from provisioner.clock import PacedClock, Wakefulness
 from provisioner.discovery.expected import Expected, read_expected
 from provisioner.engine import DbosEngine, EngineSettings
 from provisioner.errors import BadInput
@@ -25,7 +25,7 @@ from provisioner.pulse import Pulse
 from provisioner.reconciler.loop import Reconciler
 from provisioner.redfish.bmcs import RedfishBmcs, RedfishSettings
 from provisioner.redfish.tls import TlsMode, TlsPolicy
-from provisioner.release_shelf import ReleaseShelf
+from provisioner.release_shelf import ReleaseShelf, check_chosen
 from provisioner.secrets.fernet_cipher import open_cipher
 from provisioner.settings import Environment, Site, TlsChoice
 from provisioner.store.opening import Store, open_store
@@ -54,6 +54,7 @@ class Running:
     engine: DbosEngine
     reconciler: Reconciler
     bmcs: RedfishBmcs
+    awake: Wakefulness
     slot: SlotLease | None
     missing_packages: tuple[str, ...]
 
@@ -70,6 +71,7 @@ def check(site: Site) -> Checked:
         expected = read_expected(site.expected) if site.expected else ()
     except ProfileError as error:
         raise BadInput(str(error)) from error
+    check_chosen(catalog, site.releases)
     return Checked(site, catalog, expected)
 
 
@@ -95,7 +97,8 @@ async def _running(checked: Checked, store: Store, pulse: Pulse) -> AsyncIterato
     shelf = ReleaseShelf(checked.catalog, site.releases, ArtefactStore(site.data_dir / "artefacts"), site.url)
     missing = shelf.stock(site.firmware_dir)
     bmcs = _bmcs(site, store, clock)
-    world = _world(site, store, bmcs, clock, shelf)
+    awake = Wakefulness()
+    world = _world(store, bmcs, clock=clock, shelf=shelf, awake=awake, public_url=site.url)
     slot = SlotLease(site.database, int(site.limits.workers)) if _shared(site) else None
     engine = DbosEngine(await _engine_settings(site, clock, slot), clock)
     reconciler = Reconciler(world, engine, period=clock.wall(timedelta(seconds=5)), pace=clock.pace)
@@ -106,7 +109,7 @@ async def _running(checked: Checked, store: Store, pulse: Pulse) -> AsyncIterato
         await store.tokens.ensure_admin(site.data_dir / "admin-token")
         (site.data_dir / "endpoint").write_text(f"{site.url}\n", encoding="utf-8")
         pulse.call(reconciler.wake)
-        yield Running(site, service, store, engine, reconciler, bmcs, slot, missing)
+        yield Running(site, service, store, engine, reconciler, bmcs, awake, slot, missing)
     finally:
         await engine.close()
         await bmcs.close()
@@ -123,7 +126,9 @@ def _bmcs(site: Site, store: Store, clock: PacedClock) -> RedfishBmcs:
     return RedfishBmcs(leases, store.certificates, clock, settings=RedfishSettings(tls=policy))
 
 
-def _world(site: Site, store: Store, bmcs: RedfishBmcs, clock: PacedClock, shelf: ReleaseShelf) -> World:
+def _world(
+    store: Store, bmcs: RedfishBmcs, *, clock: PacedClock, shelf: ReleaseShelf, awake: Wakefulness, public_url: str
+) -> World:
     return World(
         clock=clock,
         nodes=store.nodes,
@@ -138,8 +143,8 @@ def _world(site: Site, store: Store, bmcs: RedfishBmcs, clock: PacedClock, shelf
         bmcs=bmcs,
         releases=shelf,
         artefacts=shelf,
-        public_url=site.url,
-        awake_since=clock.now(),
+        public_url=public_url,
+        awake=awake,
     )
 
 

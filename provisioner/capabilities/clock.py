@@ -20,3 +20,11 @@ class Clock(Protocol):
         than the device, uses them up.
         """
         ...
+
+
+class Awake(Protocol):
+    """Since when this process has been listening without a break: silence before that was ours."""
+
+    def since(self) -> datetime:
+        """The start of the process, or the end of its last long stop."""
+        ...

@@ -1,10 +1,9 @@
 """Everything outside that an operation may touch."""
 
 from dataclasses import dataclass
-from datetime import datetime
 
 from provisioner.capabilities.bmcs import Bmcs
-from provisioner.capabilities.clock import Clock
+from provisioner.capabilities.clock import Awake, Clock
 from provisioner.capabilities.login_failures import LoginFailures, PinnedCertificates
 from provisioner.capabilities.records import Boots, BurnIns, Documents, Events, Nodes, UpdateJournal, Vault
 from provisioner.capabilities.releases import Artefacts, Releases
@@ -29,5 +28,4 @@ class World:
     artefacts: Artefacts
     public_url: str
     """Where nodes and BMCs reach this service, without a slash at the end."""
-    awake_since: datetime
-    """When this process began to listen: silence before that was ours."""
+    awake: Awake

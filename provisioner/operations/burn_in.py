@@ -75,7 +75,7 @@ async def look_at_silent_node(world: World, key: RunKey, facts: list[str]) -> st
 async def _last_sign(world: World, key: RunKey) -> datetime:
     run = await world.burn_ins.latest(key.node)
     beat = await world.burn_ins.heartbeat(key.node)
-    signs = [run.opened_at if run else world.clock.now(), world.awake_since]
+    signs = [run.opened_at if run else world.clock.now(), world.awake.since()]
     return max([*signs, beat.at] if beat else signs)
 
 

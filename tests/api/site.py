@@ -26,7 +26,7 @@ from provisioner.capabilities.cipher import Cipher
 from provisioner.capabilities.releases import Releases
 from provisioner.capabilities.service import Service
 from provisioner.capabilities.world import World
-from provisioner.clock import PacedClock
+from provisioner.clock import PacedClock, Wakefulness
 from provisioner.errors import BmcUnreachable, NotFound
 from provisioner.models.identifiers import NodeName, OperationId, RackName, ReleaseDigest, RunKey
 from provisioner.models.inventory import FirmwareComponent, Identity
@@ -242,7 +242,7 @@ def _world(store: Store, bmcs: Bmcs, files: Files) -> World:
         releases=cast("Releases", None),  # the API chooses no releases
         artefacts=files,
         public_url="",
-        awake_since=clock.now(),
+        awake=Wakefulness(),
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from provisioner.capabilities.world import World
-from provisioner.clock import PacedClock
+from provisioner.clock import PacedClock, Wakefulness
 from provisioner.engine import DbosEngine, EngineSettings
 from provisioner.models.identifiers import NodeName, RackName
 from provisioner.models.lifecycle import State
@@ -57,7 +57,7 @@ def world(store: Store) -> World:
         releases=absent,
         artefacts=absent,
         public_url="http://127.0.0.1:1",
-        awake_since=CLOCK.now(),
+        awake=Wakefulness(),
     )
 
 

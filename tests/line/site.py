@@ -47,6 +47,13 @@ class Site:
         self.daemons.append(daemon)
         return daemon
 
+    def second_worker(self) -> str:
+        """A configuration for one more worker: its own port, the same address for nodes and BMCs."""
+        config = yaml.safe_load((self.folder / "site.yaml").read_text())
+        config |= {"listen": {"host": "127.0.0.1", "port": _free_port()}, "public_url": self.url}
+        (self.folder / "second.yaml").write_text(yaml.safe_dump(config))
+        return "second.yaml"
+
     def kill(self, daemon: "subprocess.Popen[bytes]") -> None:
         """kill -9."""
         daemon.kill()

@@ -13,7 +13,7 @@ from profiles.models import HardwareClass
 from profiles.release import Release
 from provisioner.capabilities.world import World
 from provisioner.leases.login_budget import LoginBudget
-from provisioner.memory_engine import Crash, MemoryEngine, SimulatedClock, SimulatedLoop
+from provisioner.memory_engine import AlwaysAwake, Crash, MemoryEngine, SimulatedClock, SimulatedLoop
 from provisioner.models.identifiers import NodeName, OperationId, RackName, RunKey
 from provisioner.models.lifecycle import State
 from provisioner.models.node import BmcAddress, ExpectedNode, Node
@@ -175,7 +175,7 @@ class Site:
         bmcs = SimulatedBmcs(LoginBudget(logins, clock, REFUSED_LOGINS))
         self.world = World(
             clock, self.nodes, self.nodes.events, MemoryDocuments(), self.vault, MemoryBoots(), MemoryBurnIns(),
-            self.journal, logins, MemoryCertificates(), bmcs, shelf, shelf, "http://site", clock.now(),
+            self.journal, logins, MemoryCertificates(), bmcs, shelf, shelf, "http://site", AlwaysAwake(clock.now()),
         )  # fmt: skip
         self.engine = MemoryEngine(self.world, OPERATIONS, crash=self._crash)
         self.runs = WatchedRuns(self.engine)
