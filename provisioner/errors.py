@@ -8,7 +8,7 @@ FirstlightError
 ├── LeaseLost             this worker no longer owns its slot: stop the process
 └── BmcError              carries the BMC's address
     ├── BmcUnreachable    no answer, or none that makes sense: retry within a budget
-    ├── AnswerLost        a POST may have been acted on: never repeat it, read the state back
+    ├── AnswerLost        a POST may have been acted on: never repeat it before reading the state back
     ├── BmcRefused        a clear no with the BMC's own words: do not retry
     ├── ResourceGone      404 for something that was expected to be there: judge by other means
     ├── NotAchieved       done as asked, yet the device is not as wanted: try again as a whole, then hold

@@ -233,5 +233,5 @@ class UpdateJournal(Protocol):
         ...
 
     async def close(self, node: NodeName, component: str, version: str) -> None:
-        """The running version was seen: a later flash of the same version would be a new one."""
+        """Done with: it was activated and judged, has failed, or never arrived. A later flash would be a new one."""
         ...
