@@ -217,7 +217,10 @@ class UpdateJournal(Protocol):
     """What was sent to flash, kept so that no component is ever flashed twice."""
 
     async def intend(self, node: NodeName, component: str, version: str, at: datetime) -> datetime:
-        """Written before an update is sent; the time of the first intent for this component and version."""
+        """Written before an update is sent; the time of the first intent for this component and version.
+
+        It replaces what was intended for another version of the component: going back is a new flash.
+        """
         ...
 
     async def started(self, node: NodeName, component: str, version: str, task: TaskUri) -> None:

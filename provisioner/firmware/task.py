@@ -27,6 +27,11 @@ def judge_task(task: Task | None) -> TaskVerdict:
     return TaskVerdict.RUNNING
 
 
+def waits_for_reset(task: Task) -> bool:
+    """Scheduled until the next reset, as jobs of iDRAC are: nothing more happens before."""
+    return task.state == "Pending"
+
+
 def ours(task: Task, targets: tuple[str, ...]) -> bool:
     """The task was made for exactly these targets."""
     return bool(task.targets) and frozenset(task.targets) == frozenset(targets)
@@ -34,7 +39,7 @@ def ours(task: Task, targets: tuple[str, ...]) -> bool:
 
 def flashes(task: Task) -> bool:
     """An update that is at work now, of whatever parts. One that waits for a reset (`Pending`) is not."""
-    return bool(task.targets) and task.state != "Pending" and judge_task(task) is TaskVerdict.RUNNING
+    return bool(task.targets) and not waits_for_reset(task) and judge_task(task) is TaskVerdict.RUNNING
 
 
 def may_run_for(task: Task, targets: tuple[str, ...]) -> bool:

@@ -86,6 +86,10 @@ async def _hold_twin(world: World, twin: Node, node: Node, me: Identity) -> bool
     if twin.state in _UNTOUCHABLE or (twin.hold is not None and twin.hold.retry_at is None):
         return True
     problem = _twins(twin, [node.name], me)
+    if twin.hold is None and twin.state is not State.DISCOVERED:
+        # What it was identified as is in doubt: a person who releases it has it identified anew.
+        await world.nodes.advance(twin, State.DISCOVERED, problem.reason, world.clock.now())
+        return False
     return await world.nodes.hold(twin, Hold(problem.reason, problem.instruction, world.clock.now()))
 
 

@@ -9,7 +9,7 @@ from provisioner.capabilities.durable import Durable
 from provisioner.capabilities.world import World
 from provisioner.errors import AnswerLost, BmcError, BmcUnreachable, NeedsPerson, NotAchieved, ResourceGone
 from provisioner.firmware.plan import FirmwarePlan, Update, as_complete, plan_updates, unproven
-from provisioner.firmware.task import TaskVerdict, flashes, judge_task, may_run_for, ours
+from provisioner.firmware.task import TaskVerdict, flashes, judge_task, may_run_for, ours, waits_for_reset
 from provisioner.models.identifiers import RunKey, TaskUri
 from provisioner.models.instruction import Instruction, Owner
 from provisioner.models.inventory import Task
@@ -21,6 +21,7 @@ from provisioner.operations.reach import bmc_of, release_of, tell, until
 
 _LOOK_EVERY = timedelta(seconds=10)
 _TASK_LIMIT = timedelta(hours=2)
+_BY_HOST = frozenset({Activation.HOST_RESET, Activation.POWER_CYCLE})
 _SETTLE_LIMIT = timedelta(minutes=10)
 """Inventories show a new version up to minutes after the reset that activates it."""
 
@@ -39,7 +40,7 @@ async def update_firmware(durable: Durable, world: World, key: RunKey) -> Outcom
         await durable.step(f"await_update:{component}", await_update, world, key, component, task)
         if activation == Activation.BMC_RESET:
             await durable.step(f"reset_bmc:{component}", reset_bmc, world, key, component)
-    if any(activation in {Activation.HOST_RESET, Activation.POWER_CYCLE} for _, activation in behind):
+    if any(activation in _BY_HOST for _, activation in behind):
         await durable.step("power_off_to_activate", power_off, world, key)
         await durable.step("power_on_to_activate", power_on, world, key)
         await durable.step("await_post_to_activate", await_post, world, key)
@@ -95,8 +96,11 @@ async def start_update(world: World, key: RunKey, component: str) -> str:
 async def await_update(world: World, key: RunKey, component: str, task: str) -> None:
     """Until the task has ended, or the new version runs, or a task that the BMC has forgotten must have ended.
 
+    A task that waits for a reset has ended here, where a reset of the host activates the component.
     Raises `NotAchieved` when the task says that it failed or goes on for more than two hours.
     """
+    bundle = (await release_of(world, key.node)).firmware
+    by_host = {one.component for one in bundle.components if one.activation in _BY_HOST}
 
     async def ended() -> bool:
         async with bmc_of(world, key.node) as bmc:
@@ -108,7 +112,8 @@ async def await_update(world: World, key: RunKey, component: str, task: str) -> 
                 said = "; ".join(seen.messages) or seen.status
                 raise NotAchieved(str(bmc.address), f"{component}: the update ended as {seen.state}: {said}")
             await tell(world, key, f"flashing {component}", seen.percent)
-            return judge_task(seen) is TaskVerdict.JUDGE_BY_VERSION
+            staged = waits_for_reset(seen) and component in by_host
+            return staged or judge_task(seen) is TaskVerdict.JUDGE_BY_VERSION
 
     if not await until(world.clock, ended, every=_LOOK_EVERY, limit=_TASK_LIMIT):
         node = await world.nodes.get(key.node)

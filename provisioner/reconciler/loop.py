@@ -69,7 +69,7 @@ class Reconciler:
             if starts > _STARTS_PER_PASS:
                 self.wake()
                 break
-            done += await self._act(node, decision)
+            done += await self._acted(node, decision)
         return done
 
     async def _runs_of(self, nodes: Sequence[Node]) -> dict[NodeName, list[Run]]:
@@ -81,6 +81,14 @@ class Reconciler:
         for run in (*active, *ended):
             by_node[RunKey.parse(run.id).node].append(run)
         return by_node
+
+    async def _acted(self, node: Node, decision: Decision) -> bool:
+        """One node's trouble is not the others': it is logged, and the next pass looks again."""
+        try:
+            return await self._act(node, decision)
+        except Exception:  # noqa: BLE001  the outermost handler for one node
+            _log.exception("node_not_reconciled", node=node.name)
+            return False
 
     async def _act(self, node: Node, decision: Decision) -> bool:
         now = self.world.clock.now()

@@ -66,6 +66,8 @@ def _of(node: NodeName, component: str, version: str) -> ColumnElement[bool]:
 
 
 def _intend(connection: Connection, *, values: Mapping[str, Any]) -> datetime:
+    others = [UPDATES.c[key] == values[key] for key in ("node", "component")]
+    connection.execute(delete(UPDATES).where(*others, UPDATES.c.version != values["version"]))
     insert_if_new(connection, table=UPDATES, values=values)
     which = [UPDATES.c[key] == values[key] for key in ("node", "component", "version")]
     return connection.execute(select(UPDATES.c.intended_at).where(*which)).scalar_one()

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from profiles.models import Activation
 from provisioner import versions
 from provisioner.firmware.plan import as_complete, matching, plan_updates, unproven
-from provisioner.firmware.task import TaskVerdict, flashes, judge_task, may_run_for, ours
+from provisioner.firmware.task import TaskVerdict, flashes, judge_task, may_run_for, ours, waits_for_reset
 from provisioner.models.inventory import FirmwareComponent, Task
 from tests.pure.samples import bundle, part
 
@@ -155,3 +155,10 @@ def test_what_may_run_for_a_part_forbids_a_reset() -> None:
     assert may_run_for(task("Running", targets=("a", "b")), ("a",))
     assert not may_run_for(task("Running", targets=("b",)), ("a",))
     assert not may_run_for(task("Completed"), ("a",))
+
+
+def test_a_job_that_waits_for_a_reset_neither_flashes_nor_bars_the_reset() -> None:
+    """Jobs of iDRAC stay scheduled until the host is reset: waiting for their end would wait for ever."""
+    job = Task("/t", "Pending", "OK", 0, (), ("/redfish/v1/UpdateService/FirmwareInventory/BIOS",))
+    assert waits_for_reset(job)
+    assert not flashes(job)

@@ -66,6 +66,14 @@ async def test_the_first_intent_counts_until_the_update_is_closed(store: Store) 
     assert await store.journal.intend(*update, minutes(9)) == minutes(9)
 
 
+async def test_going_back_to_another_version_is_a_new_intent(store: Store) -> None:
+    """From A to B in the middle of a flash and back to A: what was intended for A at first sends nothing any more."""
+    await add_nodes(store)
+    for version, at in (("A", 1), ("B", 2), ("A", 3)):
+        assert await store.journal.intend(N1, "bios", version, minutes(at)) == minutes(at)
+    assert await store.journal.intended(N1, "bios", "B") is None
+
+
 async def test_a_task_without_an_intent_is_a_mistake(store: Store) -> None:
     await add_nodes(store)
     with pytest.raises(NotFound):
