@@ -16,7 +16,7 @@ from provisioner.redfish.explore import explore
 from provisioner.redfish.layout import Layout
 from provisioner.redfish.reader import Reader
 from provisioner.redfish.redact import redacted
-from provisioner.redfish.snapshot import Document, Snapshot, link
+from provisioner.redfish.snapshot import Document, link
 from provisioner.redfish.sweep import sweep
 
 NOT_OFFERED = 501
@@ -66,16 +66,12 @@ class RedfishBmc:
     async def firmware(self) -> tuple[FirmwareComponent, ...]:
         """The firmware inventory only."""
         layout = await self._layout()
-        path = link(layout.root, "UpdateService")
-        snapshot = Snapshot()
-        service = await self._update_service(layout)
-        snapshot.add(path or "", service)
-        listed = link(service, "FirmwareInventory")
-        collection, members = await self._reader(layout).members(listed)
-        snapshot.add(listed or "", {**collection, "Members": [{"@odata.id": member} for member, _ in members]})
-        for member, document in members:
-            snapshot.add(member, document)
-        return inventory.firmware_of(snapshot, path)
+        listed = await self._place("UpdateService", "FirmwareInventory")
+        _, members = await self._reader(layout).members(listed)
+        known = self._access.channel.firmware
+        if known is None or known[0] != members:
+            known = self._access.channel.firmware = (members, inventory.firmware_in(members))
+        return known[1]
 
     async def change_password(self, username: str, password: Secret) -> None:
         """Set the password of `username`; when it is our own, the session ends and the next call uses the new one."""
@@ -160,10 +156,18 @@ class RedfishBmc:
     async def tasks(self) -> tuple[Task, ...]:
         """All tasks that the BMC lists."""
         layout = await self._layout()
-        reader = self._reader(layout)
-        service = await reader.optional(link(layout.root, "Tasks"))
-        _, members = await reader.members(link(service, "Tasks"))
+        _, members = await self._reader(layout).members(await self._place("Tasks", "Tasks"))
         return tuple(tasks.listed(TaskUri(path), document) for path, document in members)
+
+    async def _place(self, service: str, name: str) -> str | None:
+        """Where a service of the root keeps something; read once per session. None where there is no such service."""
+        places = self._access.channel.places
+        if service not in places:
+            layout = await self._layout()
+            document = await self._update_service(layout) if service == "UpdateService" else None
+            document = document or await self._reader(layout).optional(link(layout.root, service))
+            places[service] = link(document, name)
+        return places[service]
 
     async def _layout(self) -> Layout:
         channel = self._access.channel

@@ -3,11 +3,13 @@
 from base64 import b64encode
 from dataclasses import dataclass, field
 
+from provisioner.models.inventory import FirmwareComponent
 from provisioner.models.node import BmcAddress
 from provisioner.models.secret import Credentials, Secret
 from provisioner.redfish.connector import SingleShotConnector
 from provisioner.redfish.layout import Layout
 from provisioner.redfish.session import SingleShotSession
+from provisioner.redfish.snapshot import Members
 from provisioner.redfish.tls import Trust
 
 
@@ -28,6 +30,10 @@ class Channel:
     account_path: str | None = None
     """The account whose password it means, where it said that too."""
     layout: Layout | None = None
+    places: dict[str, str | None] = field(default_factory=dict)
+    """Links of services that never move while the BMC runs: service and property -> path."""
+    firmware: tuple[Members, tuple[FirmwareComponent, ...]] | None = None
+    """The last firmware inventory, as documents and as what they mean: most looks find it unchanged."""
 
     @property
     def logged_in(self) -> bool:
@@ -53,6 +59,7 @@ class Channel:
         """The BMC knows the session no more, or we do not want it any more."""
         self.token = self.session_path = self.account_path = self.layout = None
         self.basic = self.must_change_password = False
+        self.places.clear()
         self.session.headers = {}
 
     def secrets(self) -> tuple[str, ...]:

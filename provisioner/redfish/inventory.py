@@ -12,7 +12,7 @@ from provisioner.redfish.layout import Layout
 from provisioner.redfish.resources.firmware import FirmwareEntry
 from provisioner.redfish.resources.memory import Memory
 from provisioner.redfish.resources.processor import ProcessorEntry
-from provisioner.redfish.snapshot import Document, Snapshot, folded, link, links
+from provisioner.redfish.snapshot import Document, Members, Snapshot, folded, link, links
 
 ENCLOSURES = ("RackMount", "Sled", "Blade", "Shelf", "StandAlone", "Enclosure")
 """ChassisTypes that stand for a whole server, best first."""
@@ -66,6 +66,14 @@ def firmware_of(snapshot: Snapshot, update_service: str | None) -> tuple[Firmwar
     """The firmware inventory, in the BMC's order."""
     inventory = link(snapshot.document(update_service), "FirmwareInventory")
     return tuple(_component(snapshot, path) for path, _ in snapshot.members(inventory))
+
+
+def firmware_in(members: Members) -> tuple[FirmwareComponent, ...]:
+    """The same, from a collection that was read by itself."""
+    snapshot = Snapshot()
+    for path, document in members:
+        snapshot.add(path, document)
+    return tuple(_component(snapshot, path) for path, _ in members)
 
 
 def boot_abilities_of(snapshot: Snapshot, path: str, host: Document) -> BootAbilities:

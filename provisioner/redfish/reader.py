@@ -7,10 +7,9 @@ from typing import Any, TypeVar
 from provisioner.errors import BmcError, BmcRefused, BmcUnreachable, ResourceGone
 from provisioner.redfish import expand
 from provisioner.redfish.access import Access
-from provisioner.redfish.snapshot import Document, links
+from provisioner.redfish.snapshot import Document, Members, links
 
 T = TypeVar("T")
-Members = list[tuple[str, Document]]
 MOST_PAGES = 100
 
 

@@ -10,6 +10,8 @@ from sushy import exceptions
 from provisioner.redfish.answer import Answer
 
 Document = dict[str, Any]
+Members = list[tuple[str, Document]]
+"""A collection's members by their paths, in the BMC's order."""
 
 
 def folded(path: str) -> str:

@@ -4,8 +4,8 @@ Log entries are never read: they took up to 23 s each on the machines measured.
 """
 
 from provisioner.redfish.layout import Layout
-from provisioner.redfish.reader import Members, Reader, together
-from provisioner.redfish.snapshot import Snapshot, link
+from provisioner.redfish.reader import Reader, together
+from provisioner.redfish.snapshot import Members, Snapshot, link
 
 
 async def sweep(reader: Reader, layout: Layout) -> Snapshot:
