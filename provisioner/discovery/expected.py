@@ -1,7 +1,7 @@
 """The expected list: what the plan says is in the racks, as YAML or CSV with the same fields."""
 
 import ipaddress
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -110,8 +110,3 @@ def _expected(entry: ExpectedEntry) -> Expected:
     if entry.factory_username is None or entry.factory_password is None:
         return Expected(node, None)
     return Expected(node, Credentials(entry.factory_username, Secret(entry.factory_password.get_secret_value())))
-
-
-def addresses_of(nodes: Iterable[ExpectedNode]) -> frozenset[BmcAddress]:
-    """Where the list expects BMCs."""
-    return frozenset(node.bmc for node in nodes)

@@ -1,9 +1,10 @@
 """Looking for BMCs at every address of some ranges: first who accepts a connection, then who speaks Redfish."""
 
 import asyncio
+import errno
 from collections.abc import Awaitable, Iterable, Iterator
 from dataclasses import dataclass
-from ipaddress import IPv4Network, IPv6Network, ip_address
+from ipaddress import IPv4Network, IPv6Network, collapse_addresses, ip_address
 
 from provisioner.capabilities.bmcs import Bmcs
 from provisioner.errors import BadInput
@@ -12,6 +13,8 @@ from provisioner.models.node import BmcAddress
 
 Network = IPv4Network | IPv6Network
 LARGEST = 2**20
+_OURS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+"""It is this machine that cannot, whoever was asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,8 @@ async def scan(
 ) -> tuple[tuple[BmcAddress, Identity], ...]:
     """Every BMC found, by address. Sends no credentials; who does not answer is asked once more.
 
-    Raises `BadInput` when the ranges hold more than a million addresses.
+    Raises `BadInput` when the ranges hold more than a million addresses, and `OSError` (in a group) when we have no
+    file descriptors left: then nobody knows who is silent.
     """
     chosen = settings or ScanSettings()
     hosts = _hosts(list(networks))
@@ -38,8 +42,20 @@ async def scan(
     async with asyncio.TaskGroup() as group:
         group.create_task(_connect_all(hosts, port, listening, settings=chosen))
         probing = [group.create_task(_probe_each(listening, bmcs)) for _ in range(chosen.probes)]
-    found = [one for task in probing for one in task.result()]
-    return tuple(sorted(found, key=lambda one: _order(one[0])))
+    return _sorted(probing)
+
+
+async def probe_all(
+    addresses: Iterable[BmcAddress], bmcs: Bmcs, *, settings: ScanSettings | None = None
+) -> tuple[tuple[BmcAddress, Identity], ...]:
+    """Who of these is a BMC, by address; the same look as that of a scan."""
+    chosen = settings or ScanSettings()
+    waiting: asyncio.Queue[BmcAddress | None] = asyncio.Queue()
+    for entry in (*addresses, *[None] * chosen.probes):
+        waiting.put_nowait(entry)
+    async with asyncio.TaskGroup() as group:
+        probing = [group.create_task(_probe_each(waiting, bmcs)) for _ in range(chosen.probes)]
+    return _sorted(probing)
 
 
 async def _connect_all(
@@ -69,6 +85,13 @@ async def _probe_each(listening: asyncio.Queue[BmcAddress | None], bmcs: Bmcs) -
     return found
 
 
+def _sorted(
+    probing: Iterable[asyncio.Task[list[tuple[BmcAddress, Identity]]]],
+) -> tuple[tuple[BmcAddress, Identity], ...]:
+    found = [one for task in probing for one in task.result()]
+    return tuple(sorted(found, key=lambda one: _order(one[0])))
+
+
 async def _bounded(work: Iterable[Awaitable[None]], most: int) -> None:
     """Run all of `work`, `most` at once, without making a task for each in advance."""
     waiting = iter(work)
@@ -86,7 +109,11 @@ async def _accepts(host: str, port: int, seconds: float) -> bool:
     try:
         async with asyncio.timeout(seconds):
             _, writer = await asyncio.open_connection(host, port)
-    except (OSError, TimeoutError):
+    except TimeoutError:
+        return False
+    except OSError as error:
+        if error.errno in _OURS:
+            raise
         return False
     writer.transport.abort()
     return True
@@ -96,7 +123,12 @@ def _hosts(networks: list[Network]) -> Iterator[str]:
     size = sum(network.num_addresses for network in networks)
     if size > LARGEST:
         raise BadInput(f"the ranges to scan hold {size} addresses; at most {LARGEST} make sense: name smaller ones")
-    return (str(host) for network in networks for host in network.hosts())
+    return (str(host) for network in _distinct(networks) for host in network.hosts())
+
+
+def _distinct(networks: list[Network]) -> Iterator[Network]:
+    yield from collapse_addresses(one for one in networks if isinstance(one, IPv4Network))
+    yield from collapse_addresses(one for one in networks if isinstance(one, IPv6Network))
 
 
 def _order(address: BmcAddress) -> tuple[int, int]:

@@ -14,6 +14,7 @@ from provisioner.store.cipher_check import check_cipher
 from provisioner.store.database import Database, no_one
 from provisioner.store.documents import SqlDocuments
 from provisioner.store.events import SqlEvents
+from provisioner.store.found_bmcs import SqlFoundBmcs
 from provisioner.store.migrate import migrate
 from provisioner.store.nodes import SqlNodes
 from provisioner.store.tokens import SqlTokens
@@ -37,6 +38,7 @@ class Store:
     logins: SqlLoginFailures
     certificates: SqlPinnedCertificates
     leases: SqlWriteLeases
+    found_bmcs: SqlFoundBmcs
     tokens: SqlTokens
 
     def close(self) -> None:
@@ -74,5 +76,6 @@ def open_store(url: str, cipher: Cipher, on_change: Callable[[], None] = no_one)
         logins=SqlLoginFailures(database),
         certificates=SqlPinnedCertificates(database),
         leases=SqlWriteLeases(database),
+        found_bmcs=SqlFoundBmcs(database),
         tokens=SqlTokens(database),
     )

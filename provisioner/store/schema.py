@@ -8,6 +8,7 @@ from provisioner.store.burn_ins import HEARTBEATS, RESULTS, RUNS
 from provisioner.store.cipher_check import CIPHER_CHECK
 from provisioner.store.documents import INVENTORIES, PROGRESS, RELEASES
 from provisioner.store.events import EVENTS
+from provisioner.store.found_bmcs import FOUND_BMCS, LAST_SCAN
 from provisioner.store.metadata import METADATA
 from provisioner.store.node_table import NODES
 from provisioner.store.tokens import TOKENS
@@ -29,6 +30,8 @@ TABLES = (
     LOGIN_FAILURES,
     CERTIFICATES,
     LEASES,
+    FOUND_BMCS,
+    LAST_SCAN,
     TOKENS,
     CIPHER_CHECK,
 )

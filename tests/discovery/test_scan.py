@@ -1,19 +1,18 @@
 """Finding BMCs by address, without a plan and without credentials."""
 
 import asyncio
+import resource
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from ipaddress import ip_network
+from pathlib import Path
 
 import orjson
 import pytest
 
-from provisioner.discovery.found import Meaning, judge_found, missing
 from provisioner.discovery.scan import ScanSettings, scan
 from provisioner.errors import BadInput
-from provisioner.models.identifiers import NodeName, RackName
 from provisioner.models.inventory import Identity
-from provisioner.models.node import BmcAddress, ExpectedNode
 from provisioner.redfish.tls import TlsMode
 from tests.redfish.raw_server import Misbehaviour, RawBmc, Reply, answer
 from tests.redfish.site import site_of
@@ -80,15 +79,22 @@ async def test_a_range_that_nobody_can_scan_is_refused() -> None:
                 await scan([ip_network(network)], 443, site.bmcs)
 
 
-def _planned(name: str, host: str, port: int = 443) -> ExpectedNode:
-    return ExpectedNode(NodeName(name), RackName("r1"), 1, BmcAddress(host, port))
+async def test_when_we_have_no_files_left_nobody_is_called_silent() -> None:
+    """A scan with too few file descriptors would report every server of the site as missing."""
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    few = len(list(Path("/proc/self/fd").iterdir())) + 3
+    async with site_of() as site:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (few, limits[1]))
+        try:
+            with pytest.raises(ExceptionGroup) as failed:
+                await scan([ip_network("127.77.6.0/26")], 9, site.bmcs, settings=QUICK)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert failed.group_contains(OSError, match="Too many open files")
 
 
-def test_what_is_found_is_expected_or_not() -> None:
-    """The address decides; the serial is compared later, by the one who may log in."""
-    plan = [_planned("a", "10.0.0.1"), _planned("b", "10.0.0.2", 8443), _planned("c", "10.0.0.3")]
-    who = Identity("", "", "", "")
-    found = [judge_found(BmcAddress(host), who, plan) for host in ("10.0.0.1", "10.0.0.2", "10.0.0.9")]
-    assert [one.meaning for one in found] == [Meaning.EXPECTED, Meaning.EXPECTED, Meaning.UNEXPECTED]
-    assert [one.node.name if one.node else None for one in found] == ["a", "b", None]
-    assert [node.name for node in missing(found, plan)] == ["c"]
+async def test_networks_that_overlap_are_asked_once() -> None:
+    async with answering({"127.77.7.1": answer(200, ROOT)}) as (port, bmcs), site_of(TlsMode.PLAIN) as site:
+        ranges = [ip_network("127.77.7.0/29"), ip_network("127.77.7.1/32"), ip_network("127.77.7.0/30")]
+        assert len(await scan(ranges, port, site.bmcs, settings=QUICK)) == 1
+        assert bmcs["127.77.7.1"].requests == [ROOT_PATH]
