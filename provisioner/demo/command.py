@@ -23,7 +23,7 @@ def demo(
     speed: Annotated[float, typer.Option(min=0, help="Emulated seconds per second; 0: nothing takes time.")] = 60.0,
     persona: Annotated[str, typer.Option(help="Kinds of servers, in turn.")] = ",".join(PERSONAS),
     fault: Annotated[list[str] | None, typer.Option(help="NAME@NODE, such as task-vanishes@r01-u02.")] = None,
-    port: Annotated[int, typer.Option(min=1, max=65535, help="Of the API.")] = 8410,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Of the API; another one when it is taken.")] = 8410,
     exit_when_ready: Annotated[bool, typer.Option("--exit-when-ready", help="End when nobody has to wait.")] = False,
 ) -> None:
     """Two racks of eight emulated GPU servers go from dark to ready, over real HTTP, while you watch."""

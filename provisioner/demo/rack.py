@@ -46,9 +46,10 @@ def prepare(plan: DemoPlan) -> Site:
         raise BadInput("the demo needs the emulator: install firstlight[emulator]")
     fleet = plan.data_dir / "fleet"
     if not (plan.data_dir / "site.yaml").exists():
-        _write_fleet(plan, fleet)
+        port = _free_port(plan.port)
+        _write_fleet(plan, fleet, port)
         _emulator("firmware", "--out", str(plan.data_dir / "firmware"))
-        (plan.data_dir / "site.yaml").write_text(_site(plan), encoding="utf-8")
+        (plan.data_dir / "site.yaml").write_text(_site(plan, port), encoding="utf-8")
     return load_site(plan.data_dir / "site.yaml")
 
 
@@ -73,7 +74,7 @@ def emulated(plan: DemoPlan) -> Iterator[subprocess.Popen[str]]:
             process.wait(timeout=_START_SECONDS)
 
 
-def _write_fleet(plan: DemoPlan, fleet: Path) -> None:
+def _write_fleet(plan: DemoPlan, fleet: Path, port: int) -> None:
     fleet.mkdir(parents=True, exist_ok=True)
     arguments = {
         "--racks": plan.racks,
@@ -82,7 +83,7 @@ def _write_fleet(plan: DemoPlan, fleet: Path) -> None:
         "--speed": plan.speed,
         "--port": _free_port(8443),
         "--admin-port": _free_port(8444),
-        "--boot-service": f"http://127.0.0.1:{plan.port}",
+        "--boot-service": f"http://127.0.0.1:{port}",
         "--out": fleet,
     }
     _emulator("fleet", *(str(word) for pair in arguments.items() for word in pair))
@@ -94,11 +95,11 @@ def _emulator(*arguments: str) -> None:
         raise BadInput(done.stderr.strip() or done.stdout.strip())
 
 
-def _site(plan: DemoPlan) -> str:
+def _site(plan: DemoPlan, port: int) -> str:
     site: dict[str, object] = {
         "name": "demo",
         "data_dir": ".",
-        "listen": {"host": "127.0.0.1", "port": plan.port},
+        "listen": {"host": "127.0.0.1", "port": port},
         "expected": "fleet/expected.yaml",
         "firmware_dir": "firmware",
         "releases": RELEASES,

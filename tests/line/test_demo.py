@@ -1,7 +1,6 @@
 """The demo, as a newcomer runs it."""
 
 import re
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -12,13 +11,10 @@ pytestmark = [pytest.mark.xdist_group("heavy"), pytest.mark.timeout(600)]
 
 
 def _demo(data_dir: Path, *more: str) -> "subprocess.CompletedProcess[str]":
-    with socket.socket() as holder:
-        holder.bind(("127.0.0.1", 0))
-        port = holder.getsockname()[1]
     command = [sys.executable, "-m", "provisioner", "demo", "--data-dir", str(data_dir), "--racks", "1", "--trays", "3"]
-    options = ["--speed", "600", "--exit-when-ready", *more]
-    options += [] if (data_dir / "site.yaml").exists() else ["--port", str(port)]
-    return subprocess.run([*command, *options], capture_output=True, text=True, timeout=500)
+    return subprocess.run(
+        [*command, "--speed", "600", "--exit-when-ready", *more], capture_output=True, text=True, timeout=500
+    )
 
 
 def _last_line(done: "subprocess.CompletedProcess[str]") -> str:
