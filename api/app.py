@@ -11,7 +11,7 @@ from api import problems
 from api.access_log import AccessLog, latency_histogram
 from api.limits import BodyLimit
 from api.openapi import describe
-from api.routes import agent, artefacts, boot, events, health, metrics, node_actions, nodes, openapi
+from api.routes import agent, artefacts, boot, discoveries, events, health, metrics, node_actions, nodes, openapi
 from provisioner.capabilities.service import Service
 
 ROUTERS = (
@@ -20,6 +20,7 @@ ROUTERS = (
     artefacts.router,
     nodes.router,
     node_actions.router,
+    discoveries.router,
     events.router,
     health.router,
     metrics.router,

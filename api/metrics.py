@@ -11,6 +11,7 @@ from provisioner.models.event import EventKind
 from provisioner.models.instruction import Owner
 from provisioner.models.lifecycle import State
 from provisioner.models.node import Node
+from provisioner.services.discoveries import Discoveries
 
 _MINUTES = (1, 5, 15, 30, 60, 120, 360, 1440, 10080)
 
@@ -33,12 +34,18 @@ def exposition(families: Iterable[Metric], registry: CollectorRegistry) -> bytes
     return generate_latest(own) + generate_latest(registry)
 
 
-def families(nodes: Sequence[Node], events: Counter[EventKind], now: datetime) -> Iterable[Metric]:
+def families(
+    nodes: Sequence[Node], events: Counter[EventKind], found: Discoveries, *, now: datetime
+) -> Iterable[Metric]:
     """Pure. Every label value is there, also when it counts 0: a missing series is no zero to an alert."""
     yield _by_state(nodes)
     yield _time_in_state(nodes, now)
     yield _holds(nodes)
     yield _events(events)
+    yield _gauge(
+        "firstlight_bmcs_unexpected", "BMCs that answered in the last scan where no node is.", found.unexpected
+    )
+    yield _gauge("firstlight_bmcs_missing", "Nodes whose BMC did not answer in the last scan.", found.missing)
 
 
 def _by_state(nodes: Sequence[Node]) -> Metric:
@@ -74,3 +81,7 @@ def _events(counts: Counter[EventKind]) -> Metric:
     for kind in EventKind:
         family.add_metric([kind], counts[kind])
     return family
+
+
+def _gauge(name: str, what: str, counted: Sequence[object]) -> Metric:
+    return GaugeMetricFamily(name, what, len(counted))

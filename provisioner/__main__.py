@@ -14,6 +14,7 @@ _COMMANDS = {
     "demo": "provisioner.demo.command:demo",
     "serve": "provisioner.commands.serve:serve_command",
     "node": "provisioner.commands.node:node_app",
+    "discover": "provisioner.commands.discover:discover",
     "plan": "provisioner.commands.plan:plan",
     "doctor": "provisioner.commands.doctor:doctor",
     "bench": "provisioner.bench.command:bench_app",

@@ -12,6 +12,7 @@ import structlog
 import uvicorn
 from uvicorn.importer import import_from_string
 
+from provisioner.discovery_loop import keep_looking
 from provisioner.errors import BadInput, LeaseLost
 from provisioner.settings import Environment
 from provisioner.upkeep import upkeep
@@ -47,6 +48,7 @@ async def serve(checked: Checked, environment: Environment, beside: Beside | Non
         async with running(checked, environment) as live:
             server = Server(_config(live))
             loops = [live.awake.watch(), live.reconciler.run(), upkeep(live.store, live.engine, live.slots)]
+            loops += [keep_looking(live.site.discovery, live.service)]
             loops += [_guard(live)] if live.slot else []
             loops += [beside(live, server)] if beside else []
             with _stopped_by_signals(server):

@@ -1,21 +1,52 @@
 """The configuration of one site: `site.yaml`, and what the environment overrides."""
 
+from datetime import timedelta
 from enum import StrEnum
-from ipaddress import IPv4Network, IPv6Network
+from ipaddress import IPv4Network, IPv6Network, ip_interface, ip_network
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from profiles.fields import Duration, Name, Number, Profile, Text, Whole
 from profiles.findings import ProfileError
+from profiles.problems import Problem, refuse, refuse_if_any
 from profiles.validation import validate
 from profiles.yaml_source import read_yaml
+from provisioner.discovery.scan import LARGEST
 from provisioner.errors import BadInput
 from provisioner.models.secret import Secret
 
+_SMALLER = "name smaller ranges, such as 10.0.0.0/16"
+
+
+def _network(value: Any) -> IPv4Network | IPv6Network:
+    """A range of addresses that can be scanned in minutes."""
+    try:
+        address = ip_interface(value) if isinstance(value, str) else None
+    except ValueError:
+        address = None
+    if address is None:
+        raise refuse(f"{value!r} is no range of addresses", "write it such as 10.0.1.0/24")
+    if address.ip != address.network.network_address:
+        whole = f"write {address.network} for the whole range, or {address.ip} for the one address"
+        raise refuse(f"{value} has host bits set", whole)
+    if address.network.num_addresses > LARGEST:
+        raise refuse(f"{value} holds more than {LARGEST:,} addresses, too many to scan", _SMALLER)
+    if address.is_multicast or address.is_unspecified:
+        raise refuse(f"{value} is not where BMCs are", "write the range of the BMCs, such as 10.0.1.0/24")
+    return ip_network(value)
+
+
+def _not_all_the_time(every: timedelta) -> timedelta:
+    if every < timedelta(seconds=1):
+        raise refuse("is shorter than a second", "15m is usual")
+    return every
+
+
 Port = Annotated[Whole, Field(ge=1, le=65535)]
+AddressRange = Annotated[IPv4Network | IPv6Network, BeforeValidator(_network)]
 
 
 class TlsChoice(StrEnum):
@@ -36,10 +67,18 @@ class Listen(Profile):
 class Discovery(Profile):
     """Where to look for BMCs beside the expected list."""
 
-    ranges: tuple[IPv4Network | IPv6Network, ...] = ()
+    ranges: tuple[AddressRange, ...] = ()
     port: Port = 443
     ssdp: bool = False
-    every: Duration = Field(default="15m", validate_default=True)
+    every: Annotated[Duration, AfterValidator(_not_all_the_time)] = Field(default="15m", validate_default=True)
+
+    @model_validator(mode="after")
+    def _can_be_scanned(self) -> "Discovery":
+        size = sum(one.num_addresses for one in self.ranges)
+        if size > LARGEST:
+            message = f"hold {size:,} addresses together; at most {LARGEST:,} can be scanned"
+            refuse_if_any([Problem(("ranges",), message, _SMALLER)])
+        return self
 
 
 class TlsSettings(Profile):

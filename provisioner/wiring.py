@@ -11,6 +11,7 @@ from images.store import ArtefactStore
 from profiles.catalog import Catalog
 from profiles.findings import ProfileError
 from profiles.loader import load_catalog
+from provisioner.capabilities.bmcs import Bmcs
 from provisioner.capabilities.service import Service
 from provisioner.capabilities.world import World
 from provisioner.clock import PacedClock, Wakefulness
@@ -19,6 +20,7 @@ from provisioner.engine import DbosEngine, EngineSettings
 from provisioner.errors import BadInput
 from provisioner.leases.bmc_leases import BmcLeases
 from provisioner.leases.limits import LeaseSettings
+from provisioner.leases.no_logins import NoLogins
 from provisioner.leases.slot_lease import SlotLease
 from provisioner.operations.registry import OPERATIONS
 from provisioner.pulse import Pulse
@@ -76,6 +78,17 @@ def check(site: Site) -> Checked:
 
 
 @asynccontextmanager
+async def looking(site: Site) -> AsyncIterator[Bmcs]:
+    """The way to BMCs for who only looks at them: it cannot log in, and needs neither store nor keys."""
+    nothing, clock = NoLogins(), PacedClock(float(site.speed))
+    bmcs = RedfishBmcs(BmcLeases(nothing, clock), nothing, clock)
+    try:
+        yield bmcs
+    finally:
+        await bmcs.close()
+
+
+@asynccontextmanager
 async def running(checked: Checked, environment: Environment) -> AsyncIterator[Running]:
     """Open the store, take a slot, start the engine, and take in the expected list. Raises `BadInput`."""
     site = checked.site
@@ -102,7 +115,7 @@ async def _running(checked: Checked, store: Store, pulse: Pulse) -> AsyncIterato
     slot = SlotLease(site.database, int(site.limits.workers)) if _shared(site) else None
     engine = DbosEngine(await _engine_settings(site, clock, slot), clock)
     reconciler = Reconciler(world, engine, period=clock.wall(timedelta(seconds=5)), pace=clock.pace)
-    service = Service(site.name, world, engine, store.tokens, pulse)
+    service = Service(site.name, world, engine, store.tokens, pulse, store.found_bmcs)
     try:
         await engine.launch(world, OPERATIONS)
         await _take_in(checked.expected, store, world)

@@ -11,6 +11,7 @@ from api.metrics import exposition, families
 from api.problems import documented
 from provisioner.capabilities.records import Events
 from provisioner.models.event import EventKind
+from provisioner.services.discoveries import discoveries
 
 router = APIRouter(tags=["metrics"])
 
@@ -43,5 +44,6 @@ async def metrics(request: Request, service: Site, _: Reader) -> Response:
     world, state = service.world, request.app.state
     nodes = await world.nodes.all()
     events = await state.event_count.catch_up(world.events)
-    text = exposition(families(nodes, events, world.clock.now()), state.registry)
+    found = await discoveries(world.nodes, service.found)
+    text = exposition(families(nodes, events, found, now=world.clock.now()), state.registry)
     return Response(text, media_type=CONTENT_TYPE_PLAIN_0_0_4)

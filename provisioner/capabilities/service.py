@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+from provisioner.capabilities.found_bmcs import FoundBmcs
 from provisioner.capabilities.runs import Runs
 from provisioner.capabilities.tokens import Tokens
 from provisioner.capabilities.world import World
@@ -25,3 +26,4 @@ class Service:
     runs: Runs
     tokens: Tokens
     changes: Changes
+    found: FoundBmcs

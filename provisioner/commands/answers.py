@@ -162,3 +162,49 @@ class Plan(BaseModel):
     steps: list[PlanStep]
     host_resets: int
     expected_seconds: float
+
+
+class FoundBmc(BaseModel):
+    """A BMC that answered, and the node that the plan has there."""
+
+    address: str
+    port: int
+    vendor: str
+    product: str
+    uuid: str
+    node: str
+
+
+class UnexpectedBmc(BaseModel):
+    """One that answers where no node is."""
+
+    address: str
+    port: int
+    vendor: str
+    product: str
+    uuid: str
+    same_uuid: list[str]
+    instruction: Instruction
+
+
+class MissingNode(BaseModel):
+    """A node whose BMC did not answer."""
+
+    node: str
+    rack: str
+    position: int
+    address: str
+    port: int
+    elsewhere: list[str]
+    instruction: Instruction
+
+
+class Discoveries(BaseModel):
+    """What the last scan means. `scanned_at` is null before the first."""
+
+    scanned_at: datetime | None
+    next_scan_at: datetime | None
+    ranges: list[str]
+    expected: list[FoundBmc]
+    unexpected: list[UnexpectedBmc]
+    missing: list[MissingNode]

@@ -11,7 +11,7 @@ import orjson
 import typer
 from pydantic import BaseModel, ValidationError
 
-from provisioner.commands.answers import Explanation, NodeDetail, NodeLine, NodePage, Plan, Refusal
+from provisioner.commands.answers import Discoveries, Explanation, NodeDetail, NodeLine, NodePage, Plan, Refusal
 from provisioner.errors import BadInput, FirstlightError
 from provisioner.models.secret import Secret
 from provisioner.settings import Environment
@@ -91,6 +91,18 @@ class Client:
     def trust(self, name: str) -> NodeLine:
         """Accept its BMC's new certificate."""
         return self._ask("POST", _path(name, "trust"), NodeLine)
+
+    def discoveries(self) -> Discoveries:
+        """What the last scan means for the nodes, expected BMCs included."""
+        return self._ask("GET", "/v1/discoveries?expected=true", Discoveries)
+
+    def answers(self) -> bool:
+        """A service is there; whether it is well does not matter."""
+        try:
+            self._exchange("GET", "/healthz", None)
+        except FirstlightError:
+            return False
+        return True
 
     def _ask(self, method: str, path: str, answer: type[T], body: dict[str, str] | None = None) -> T:
         status, content = self._exchange(method, path, orjson.dumps(body) if body is not None else None)

@@ -203,7 +203,7 @@ async def _serve(directory: Path, cipher: Cipher, nodes: int, ready: list[Site],
     artefacts = ArtefactStore(directory / "artefacts")
     files = Files(artefacts, build_image("agent", "x86_64", artefacts))
     world = _world(store, bmcs, files)
-    app = create_app(Service("test", world, runs, store.tokens, pulse))
+    app = create_app(Service("test", world, runs, store.tokens, pulse, store.found_bmcs))
     server = _Server(uvicorn.Config(app, port=0, access_log=False, log_config=None, lifespan="off"))
     await store.nodes.expect(expected(nodes), world.clock.now())
     tokens = {role: (await store.tokens.create(role.value, role)).reveal() for role in Role}

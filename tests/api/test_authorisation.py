@@ -38,6 +38,7 @@ BY_ROLE = {
     "GET /v1/nodes/{name}/history": ALL,
     "GET /v1/nodes/{name}/why": ALL,
     "GET /v1/nodes/{name}/plan": ALL,
+    "GET /v1/discoveries": ALL,
     "GET /v1/events": ALL,
     "GET /v1/openapi.json": ALL,
     "GET /metrics": ALL,
