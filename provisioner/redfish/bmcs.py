@@ -86,7 +86,7 @@ class RedfishBmcs:
 
     async def probe(self, address: BmcAddress) -> Identity | None:
         """The service root without credentials: at most 64 KB, no redirects, one try; None when it is no Redfish."""
-        trust = self._tls.unpinned()
+        trust = self._tls.for_a_look()
         try:
             async with self._leases.look(address):
                 answer = await self._transport.look(address, trust, ROOT)

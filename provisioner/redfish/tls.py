@@ -67,6 +67,7 @@ class Tls:
         self._pins = pins
         self._connect_seconds = connect_seconds
         self._context = _context(policy)
+        self._anybody = None if policy.mode is TlsMode.PLAIN else _unchecked()
 
     async def trust(self, address: BmcAddress) -> Trust:
         """What to expect of `address`; pins its certificate when it is seen for the first time.
@@ -74,7 +75,7 @@ class Tls:
         Raises `BmcUnreachable` when a first contact is needed and fails.
         """
         if self._mode is not TlsMode.PIN or self._context is None:
-            return self.unpinned()
+            return self._by_policy()
         bmc = str(address)
         pinned = await self._pins.pinned(bmc)
         if pinned is None:
@@ -83,8 +84,12 @@ class Tls:
         fingerprint = bytes.fromhex(pinned)
         return Trust(self._context, fingerprint, aiohttp.Fingerprint(fingerprint))
 
-    def unpinned(self) -> Trust:
-        """Trust without a pin: what the policy says otherwise, for a look that carries no secret."""
+    def for_a_look(self) -> Trust:
+        """For a look that carries no secret: whoever answers is found, also a new BMC that no CA has signed yet."""
+        return Trust(self._anybody)
+
+    def _by_policy(self) -> Trust:
+        """Trust without a pin."""
         if self._mode is TlsMode.CA and self._context:
             return Trust(self._context, for_aiohttp=self._context)
         return Trust(self._context)
@@ -107,6 +112,10 @@ def _context(policy: TlsPolicy) -> ssl.SSLContext | None:
         return None
     if policy.mode is TlsMode.CA:
         return ssl.create_default_context(cafile=str(policy.ca_file) if policy.ca_file else None)
+    return _unchecked()
+
+
+def _unchecked() -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
