@@ -1,9 +1,9 @@
 """updating_firmware -> configuring_bios: every component runs the version that the bundle names."""
 
-from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from datetime import timedelta
 
-from profiles.models import Activation
+from profiles.models import Activation, FirmwareBundle
 from provisioner.capabilities.bmcs import Bmc
 from provisioner.capabilities.durable import Durable
 from provisioner.capabilities.world import World
@@ -12,7 +12,7 @@ from provisioner.firmware.plan import FirmwarePlan, Update, as_complete, plan_up
 from provisioner.firmware.task import TaskVerdict, flashes, judge_task, may_run_for, ours, waits_for_reset
 from provisioner.models.identifiers import RunKey, TaskUri
 from provisioner.models.instruction import Instruction, Owner
-from provisioner.models.inventory import Task
+from provisioner.models.inventory import FirmwareComponent, Task
 from provisioner.models.lifecycle import State
 from provisioner.models.package import Package
 from provisioner.operations.outcome import Outcome
@@ -56,7 +56,7 @@ async def plan_firmware(world: World, key: RunKey) -> list[list[str]]:
     async def fits() -> bool:
         nonlocal plan
         async with bmc_of(world, key.node) as bmc:
-            plan = await _plan(world, key, bmc)
+            plan = (await _see(world, key, bmc)).plan
         return not plan.refusals
 
     await until(world.clock, fits, every=_LOOK_EVERY, limit=_COMPLETE_LIMIT)
@@ -70,27 +70,37 @@ async def start_update(world: World, key: RunKey, component: str) -> str:
     """Send it at most once, ever; the task's URI, or "" when nobody knows it and the version must tell.
 
     The intent is written before anything is sent. A run that finds an intent does not send again: it looks for the
-    task that was made, and else lets activation and the running version decide.
+    task that was made, and else lets activation and the running version decide. While somebody else's update is at
+    work, a run for another release or another tool, it waits: BMCs take one at a time.
     """
-    if not await until(world.clock, _free(world, key, component), every=_LOOK_EVERY, limit=_TASK_LIMIT):
+    task = ""
+
+    async def sent() -> bool:
+        nonlocal task
+        async with bmc_of(world, key.node) as bmc:
+            seen = await _see(world, key, bmc)
+            update = seen.updates.get(component)
+            if update is None:
+                _prove(bmc, seen, component)
+                return True
+            where = (key.node, component, update.version)
+            known = await world.journal.task(*where)
+            if known is None and await world.journal.intended(*where) is None:
+                if any(flashes(other) for other in await bmc.tasks()):
+                    return False
+                await tell(world, key, f"sending {component} {update.version}", 0)
+                await world.journal.intend(*where, world.clock.now())
+                known = await _send(world, key, bmc, update)
+            known = known or await _find_task(bmc, update.targets)
+            if known is not None:
+                await world.journal.started(*where, known)
+            task = known or ""
+        return True
+
+    if not await until(world.clock, sent, every=_LOOK_EVERY, limit=_TASK_LIMIT):
         node = await world.nodes.get(key.node)
         raise NotAchieved(str(node.bmc), f"{component}: an update that is not ours has run for two hours")
-    async with bmc_of(world, key.node) as bmc:
-        update = (await _plan_by_class(world, key, bmc)).get(component)
-        if update is None:
-            await _prove(world, key, bmc, component)
-            return ""
-        where = (key.node, component, update.version)
-        known = await world.journal.task(*where)
-        if known is None and await world.journal.intended(*where) is None:
-            await tell(world, key, f"sending {component} {update.version}", 0)
-            await world.journal.intend(*where, world.clock.now())
-            known = await _send(world, key, bmc, update)
-        if known is None:
-            known = await _find_task(bmc, update.targets)
-        if known is not None:
-            await world.journal.started(*where, known)
-    return known or ""
+    return task
 
 
 async def await_update(world: World, key: RunKey, component: str, task: str) -> None:
@@ -131,11 +141,11 @@ async def reset_bmc(world: World, key: RunKey, component: str) -> None:
 
     async def runs() -> bool:
         async with bmc_of(world, key.node) as bmc:
-            return component not in await _unproven(world, key, bmc)
+            return component not in (await _see(world, key, bmc)).unproven
 
     for _ in range(_BMC_RESETS):
         async with bmc_of(world, key.node) as bmc:
-            if component not in await _unproven(world, key, bmc):
+            if component not in (await _see(world, key, bmc)).unproven:
                 break
             answered = await _reset(bmc)
         limit = _SETTLE_LIMIT if answered else _LOST_LIMIT
@@ -145,8 +155,8 @@ async def reset_bmc(world: World, key: RunKey, component: str) -> None:
 
     async def shows_all() -> bool:
         async with bmc_of(world, key.node) as bmc:
-            release = await release_of(world, key.node)
-            return as_complete(release.firmware, await bmc.firmware(), before)
+            seen = await _see(world, key, bmc)
+        return as_complete(seen.bundle, seen.inventory, before)
 
     await until(world.clock, shows_all, every=_LOOK_EVERY, limit=_COMPLETE_LIMIT)
 
@@ -161,8 +171,8 @@ async def verify_firmware(world: World, key: RunKey) -> str:
 
     async def settled() -> bool:
         async with bmc_of(world, key.node) as bmc:
-            updates = await _plan_by_class(world, key, bmc)
-            left[:] = [_left(name, updates.get(name)) for name in await _unproven(world, key, bmc)]
+            seen = await _see(world, key, bmc)
+        left[:] = [_left(name, seen.updates.get(name)) for name in seen.unproven]
         return not left
 
     await until(world.clock, settled, every=_LOOK_EVERY, limit=_SETTLE_LIMIT)
@@ -175,18 +185,28 @@ async def verify_firmware(world: World, key: RunKey) -> str:
     return f"all {len(release.firmware.components)} component classes run bundle {release.firmware.name}"
 
 
-async def _plan(world: World, key: RunKey, bmc: Bmc) -> FirmwarePlan:
-    release = await release_of(world, key.node)
-    return plan_updates(release.firmware, await bmc.firmware())
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """One look at the firmware inventory, against the bundle."""
+
+    bundle: FirmwareBundle
+    inventory: tuple[FirmwareComponent, ...]
+
+    @property
+    def plan(self) -> FirmwarePlan:
+        return plan_updates(self.bundle, self.inventory)
+
+    @property
+    def updates(self) -> dict[str, Update]:
+        return {update.component: update for update in self.plan.updates}
+
+    @property
+    def unproven(self) -> tuple[str, ...]:
+        return unproven(self.bundle, self.inventory)
 
 
-async def _plan_by_class(world: World, key: RunKey, bmc: Bmc) -> dict[str, Update]:
-    return {update.component: update for update in (await _plan(world, key, bmc)).updates}
-
-
-async def _unproven(world: World, key: RunKey, bmc: Bmc) -> tuple[str, ...]:
-    release = await release_of(world, key.node)
-    return unproven(release.firmware, await bmc.firmware())
+async def _see(world: World, key: RunKey, bmc: Bmc) -> _Seen:
+    return _Seen((await release_of(world, key.node)).firmware, await bmc.firmware())
 
 
 async def _reset(bmc: Bmc) -> bool:
@@ -198,9 +218,9 @@ async def _reset(bmc: Bmc) -> bool:
     return True
 
 
-async def _prove(world: World, key: RunKey, bmc: Bmc, component: str) -> None:
+def _prove(bmc: Bmc, seen: _Seen, component: str) -> None:
     """Nothing to flash means that it runs, unless the BMC does not show it now: raises `BmcUnreachable` then."""
-    if component in await _unproven(world, key, bmc):
+    if component in seen.unproven:
         raise BmcUnreachable(str(bmc.address), f"shows no {component} now, or none with a version")
 
 
@@ -208,19 +228,6 @@ def _left(component: str, update: Update | None) -> str:
     if update is None:
         return f"{component} is not in the inventory, or reports no version"
     return f"{component} runs {', '.join(sorted(set(update.running)))}, not {update.version}"
-
-
-def _free(world: World, key: RunKey, component: str) -> Callable[[], Awaitable[bool]]:
-    """Nobody else is flashing anything: a run for another release, or another tool. BMCs take one update at a time."""
-
-    async def free() -> bool:
-        async with bmc_of(world, key.node) as bmc:
-            update = (await _plan_by_class(world, key, bmc)).get(component)
-            if update is None or await world.journal.intended(key.node, component, update.version) is not None:
-                return True
-            return not any(flashes(task) for task in await bmc.tasks())
-
-    return free
 
 
 async def _send(world: World, key: RunKey, bmc: Bmc, update: Update) -> TaskUri | None:
@@ -250,11 +257,12 @@ async def _must_have_ended(world: World, key: RunKey, bmc: Bmc, component: str) 
     """Without a task to look at: nothing that could be it runs any more, and the version runs, or twice the expected
     time has passed since it was sent.
     """
-    update = (await _plan_by_class(world, key, bmc)).get(component)
+    seen = await _see(world, key, bmc)
+    update = seen.updates.get(component)
     if any(may_run_for(task, update.targets if update else ()) for task in await bmc.tasks()):
         return False
     if update is None:
-        await _prove(world, key, bmc, component)
+        _prove(bmc, seen, component)
         return True
     sent = await world.journal.intended(key.node, component, update.version)
     waited = (world.clock.now() - sent).total_seconds() if sent else 0.0
@@ -262,7 +270,7 @@ async def _must_have_ended(world: World, key: RunKey, bmc: Bmc, component: str) 
 
 
 async def _forget(world: World, key: RunKey, bmc: Bmc, component: str) -> None:
-    update = (await _plan_by_class(world, key, bmc)).get(component)
+    update = (await _see(world, key, bmc)).updates.get(component)
     if update is not None:
         await world.journal.close(key.node, component, update.version)
 

@@ -1,7 +1,7 @@
 """The last inventory and the progress of each node, and the releases."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 
 from pydantic import TypeAdapter
@@ -50,12 +50,18 @@ PROGRESS = Table("progress", METADATA, ProgressColumns)
 RELEASES = Table("releases", METADATA, ReleaseColumns)
 
 
+_NEWS_PERCENT = 5.0
+_NEWS_AFTER = timedelta(seconds=30)
+
+
 class SqlDocuments:
     """`Documents` in SQL."""
 
     def __init__(self, database: Database) -> None:
         """Reads and writes `database`."""
         self._database = database
+        self._releases: dict[ReleaseDigest, Release] = {}
+        self._told: dict[NodeName, Progress] = {}
 
     async def put_inventory(self, node: NodeName, inventory: Inventory, at: datetime) -> None:
         """Replace the node's inventory. Raises `NotFound`."""
@@ -71,7 +77,9 @@ class SqlDocuments:
         return _INVENTORY.validate_json(document)
 
     async def put_progress(self, progress: Progress) -> None:
-        """Say what the node is doing. Raises `NotFound`."""
+        """Say what the node is doing; what people would not see as news is not written. Raises `NotFound`."""
+        if _is_no_news(progress, self._told.get(progress.node)):
+            return
         values = {
             "node": progress.node,
             "operation": progress.operation,
@@ -80,6 +88,7 @@ class SqlDocuments:
             "since": progress.since,
         }
         await self._database.write(partial(upsert, table=PROGRESS, values=values))
+        self._told[progress.node] = progress
 
     async def progress(self) -> Sequence[Progress]:
         """What every node was doing last, by name."""
@@ -94,9 +103,19 @@ class SqlDocuments:
         await self._database.write(partial(insert_if_new, table=RELEASES, values=values))
 
     async def release(self, digest: ReleaseDigest) -> Release:
-        """Raises `NotFound`."""
-        query = select(RELEASES.c.document).where(RELEASES.c.digest == digest)
-        document = await self._database.read(lambda connection: connection.scalar(query))
-        if document is None:
-            raise NotFound(f"no release has the digest {digest}")
-        return Release.model_validate_json(document)
+        """Raises `NotFound`. What a digest names never changes, so it is read once."""
+        if digest not in self._releases:
+            query = select(RELEASES.c.document).where(RELEASES.c.digest == digest)
+            document = await self._database.read(lambda connection: connection.scalar(query))
+            if document is None:
+                raise NotFound(f"no release has the digest {digest}")
+            self._releases[digest] = Release.model_validate_json(document)
+        return self._releases[digest]
+
+
+def _is_no_news(progress: Progress, told: Progress | None) -> bool:
+    """The same words within half a minute, and at most five percent more."""
+    if told is None or (told.operation, told.doing) != (progress.operation, progress.doing):
+        return False
+    moved = abs((progress.percent or 0.0) - (told.percent or 0.0))
+    return moved < _NEWS_PERCENT and progress.since - told.since < _NEWS_AFTER
