@@ -1,7 +1,7 @@
 """`firstlight discover`: which BMCs answer, and is that what the plan says?"""
 
 import asyncio
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated
 
@@ -21,6 +21,9 @@ from provisioner.models import found_bmc, instruction
 from provisioner.services import discoveries
 from provisioner.settings import Environment, load_site
 from provisioner.wiring import Checked, check, looking
+
+_PATIENCE = timedelta(minutes=5)
+"""What a scan may take beyond its interval before anybody is told."""
 
 
 def discover(
@@ -58,8 +61,15 @@ def discoveries_text(told: Discoveries) -> RenderableType:
         table.add_row(address, "", "", "", Text.assemble(("missing", "red"), where))
     to_do = [_to_do(one.instruction) for one in told.unexpected] + [_to_do(one.instruction) for one in told.missing]
     counts = f"{len(told.expected)} expected, {len(told.unexpected)} unexpected, {len(told.missing)} missing"
-    summary = plain(f"{counts}; scanned {ago(told.scanned_at)} ago: {', '.join(told.ranges) or 'by SSDP'}")
-    return Group(table, Text(), summary, *to_do)
+    scanned = f"{ago(told.scanned_at)} ago{_late(told)}: {', '.join(told.ranges) or 'by SSDP'}"
+    return Group(table, Text(), plain(f"{counts}; scanned {scanned}"), *to_do)
+
+
+def _late(told: Discoveries) -> str:
+    if told.scanned_at is None or told.next_scan_at is None:
+        return ""
+    latest = told.next_scan_at + max(told.next_scan_at - told.scanned_at, _PATIENCE)
+    return " (the next scan is overdue: see the log of the service)" if datetime.now(UTC) > latest else ""
 
 
 def _service(checked: Checked, environment: Environment) -> Client | None:

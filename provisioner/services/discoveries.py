@@ -1,19 +1,13 @@
 """What looking around has found: BMCs that nobody expects, nodes that do not answer, and what to do about each."""
 
-from collections.abc import Iterable, Sequence
+import asyncio
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from provisioner.capabilities.found_bmcs import FoundBmcs
 from provisioner.capabilities.records import Nodes
-from provisioner.discovery.found import (
-    ExpectedBmc,
-    Judgement,
-    MissingNode,
-    Planned,
-    UnexpectedBmc,
-    judge,
-)
+from provisioner.discovery.found import ExpectedBmc, MissingNode, Planned, UnexpectedBmc, judge
 from provisioner.models.found_bmc import FoundBmc, Scan
 from provisioner.models.identifiers import NodeName
 from provisioner.models.instruction import Instruction, Owner
@@ -60,7 +54,8 @@ async def discoveries(nodes: Nodes, found: FoundBmcs) -> Discoveries:
         return Discoveries(None)
     known = await nodes.all()
     gone = {node.name for node in known if node.state in _GONE}
-    return instruct(scan, await found.all(), [_planned(node) for node in known], gone)
+    plan = [_planned(node) for node in known]
+    return await asyncio.to_thread(instruct, scan, await found.all(), plan, gone)  # long for ten thousand nodes
 
 
 def instruct(
@@ -68,11 +63,11 @@ def instruct(
 ) -> Discoveries:
     """Judge, and say what one person does about each finding. Pure. Nobody looks for the nodes in `gone`."""
     judgement = judge(scan, found, plan)
-    away = set(gone)
+    answering, away = {one.node.name for one in judgement.expected}, set(gone)
     return Discoveries(
         scan,
         judgement.expected,
-        tuple(Unexpected(one.bmc, one.same_uuid, _about(one, judgement)) for one in judgement.unexpected),
+        tuple(Unexpected(one.bmc, one.same_uuid, _about(one, answering)) for one in judgement.unexpected),
         tuple(
             Missing(one.node, one.last_seen, one.elsewhere, _check(one))
             for one in judgement.missing
@@ -90,7 +85,7 @@ def _planned(node: Node) -> Planned:
     return Planned(node.name, node.rack, node.position, node.bmc, node.uuid)
 
 
-def _about(stranger: UnexpectedBmc, judgement: Judgement) -> Instruction:
+def _about(stranger: UnexpectedBmc, answering: Container[NodeName]) -> Instruction:
     bmc = stranger.bmc
     server = " ".join(part for part in (bmc.vendor, bmc.product) if part) or "a server that does not say its make"
     where = f"{bmc.address}: {server}, UUID {bmc.uuid or 'not given'}"
@@ -101,7 +96,6 @@ def _about(stranger: UnexpectedBmc, judgement: Judgement) -> Instruction:
             what="put it on the expected list with rack and position, and start the service again; or unplug it",
             done_when="the service knows a node at this address, or a scan finds nothing there",
         )
-    answering = {one.node.name: one for one in judgement.expected}
     return Instruction(
         owner=Owner.OPERATOR,
         where=where,

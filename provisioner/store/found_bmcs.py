@@ -12,7 +12,7 @@ from provisioner.models.found_bmc import FoundBmc, How, Scan, Sighting
 from provisioner.models.node import BmcAddress
 from provisioner.store.columns import AnyRow, UtcDateTime
 from provisioner.store.database import Database
-from provisioner.store.inserts import insert, upsert
+from provisioner.store.inserts import insert
 from provisioner.store.metadata import METADATA
 
 _BATCH = 500
@@ -59,8 +59,7 @@ class SqlFoundBmcs:
     async def all(self) -> Sequence[FoundBmc]:
         """By address and port; also those that answer no more."""
         query = select(FOUND_BMCS).order_by(FOUND_BMCS.c.address, FOUND_BMCS.c.port)
-        rows = await self._database.read(lambda connection: connection.execute(query).all())
-        return [_found(row) for row in rows]
+        return await self._database.read(lambda connection: [_found(row) for row in connection.execute(query)])
 
     async def last_scan(self) -> Scan | None:
         """The last one that came to its end; None before the first."""
@@ -100,13 +99,13 @@ def _record(connection: Connection, *, seen: Sequence[Sighting], at: datetime) -
     keys = [(one.address.host, one.address.port) for one in seen]
     rows = connection.execute(select(FOUND_BMCS).where(tuple_(columns.address, columns.port).in_(keys)))
     known = {one.address: one for one in map(_found, rows)}
-    new = []
-    for sighting in sorted(seen, key=lambda one: str(one.address)):
-        kept = remember(known.get(sighting.address), sighting, at)
-        upsert(connection, table=FOUND_BMCS, values=_row(kept))
-        if kept.first_seen == at:
-            new.append(kept)
-    return new
+    order = sorted(seen, key=lambda one: (one.address.host, one.address.port))
+    kept = [remember(known.get(sighting.address), sighting, at) for sighting in order]
+    statement = insert(connection, FOUND_BMCS)
+    changed = {column.name: statement.excluded[column.name] for column in columns if not column.primary_key}
+    more = statement.on_conflict_do_update(index_elements=["address", "port"], set_=changed)
+    connection.execute(more, [_row(one) for one in kept])
+    return [one for one in kept if one.first_seen == at]
 
 
 def _finish(connection: Connection, *, scan: Scan) -> None:

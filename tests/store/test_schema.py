@@ -5,7 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.migration import MigrationContext
 from sqlalchemy import Engine, create_engine, text
 
@@ -14,6 +16,15 @@ from provisioner.errors import BadInput
 from provisioner.store.opening import open_store
 from provisioner.store.schema import TABLES, schema
 from provisioner.store.urls import database_url
+
+
+def _migrate_to(url: str, revision: str) -> None:
+    config = Config()
+    config.set_main_option("script_location", "provisioner.store:migrations")
+    config.set_main_option("path_separator", "os")
+    with engine(url).begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, revision)
 
 
 def engine(url: str) -> Engine:
@@ -25,6 +36,19 @@ def test_migrations_make_exactly_the_tables_of_the_code(empty_url: str, cipher: 
     with engine(empty_url).connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, schema()) == []
+
+
+async def test_a_database_of_an_older_program_is_brought_up_in_place(empty_url: str, cipher: Cipher) -> None:
+    """What the first schema holds stays."""
+    _migrate_to(empty_url, "v0001")
+    with engine(empty_url).begin() as connection:
+        connection.execute(text("INSERT INTO pinned_certificates VALUES ('127.20.1.1:8443', 'aa')"))
+    store = open_store(empty_url, cipher)
+    assert await store.certificates.pinned("127.20.1.1:8443") == "aa"
+    assert await store.found_bmcs.all() == []
+    store.close()
+    with engine(empty_url).connect() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), schema()) == []
 
 
 def test_every_table_is_listed() -> None:
