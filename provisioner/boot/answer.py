@@ -32,6 +32,8 @@ def answer(node: Node | None, ticket: BootTicket | None) -> BootImage | LeaveNet
         return LeaveNetworkBoot(f"held: {node.hold.reason}")
     if node.state not in _INSTALLS or ticket is None:
         return LeaveNetworkBoot(f"nothing to boot in state {node.state}")
+    if (ticket.generation, ticket.attempt) != (node.generation, node.attempt):
+        return LeaveNetworkBoot("the boot permission of an earlier attempt has ended; a new one follows")
     if ticket.boot_id is not None:
         return LeaveNetworkBoot("this boot permission has been used; a new one follows")
     return BootImage(ticket)

@@ -31,9 +31,9 @@ _LOOKS = 120
 
 async def boot(durable: Durable, world: World, key: RunKey) -> Outcome:
     """Boot from the network; when power is lost or nobody reports, try again, three times in all."""
-    await durable.step("open_ticket", open_ticket, world, key)
     for number in range(1, _TRIES + 1):
         await durable.step(f"switch_off:{number}", switch_off, world, key)
+        await durable.step(f"open_ticket:{number}", open_ticket, world, key)
         await durable.step(f"set_boot:{number}", set_boot, world, key)
         await durable.step(f"switch_on:{number}", switch_on, world, key)
         for _ in range(_LOOKS):
@@ -70,8 +70,13 @@ async def open_ticket(world: World, key: RunKey) -> None:
 
 
 async def switch_off(world: World, key: RunKey) -> None:
-    """Off, unless the node has already booted with this ticket."""
-    if (await _ticket(world, key)).boot_id is None:
+    """Off, unless the node has already booted with this attempt's ticket.
+
+    Before there is a ticket: a host that is on may find us by itself (its boot order ends in PXE), and one that boots
+    with the ticket must not be switched off in that moment.
+    """
+    ticket = await world.boots.latest(key.node)
+    if ticket is None or not _is_of(ticket, key) or ticket.boot_id is None:
         await power_off(world, key)
 
 
@@ -98,16 +103,27 @@ async def switch_on(world: World, key: RunKey) -> None:
 
 
 async def look_for_agent(world: World, key: RunKey) -> str:
-    """`registered`, `off` when the host has lost power meanwhile, or "" for: not yet."""
+    """`registered`, `off` when the host has lost power meanwhile, or "" for: not yet.
+
+    Raises `NotAchieved` when it has lost power after its report: the ticket is used up.
+    """
     ticket = await _ticket(world, key)
-    if ticket.boot_id is not None:
-        return "registered"
-    await tell(world, key, f"booting; asked for its image {ticket.served} times so far")
+    is_off = await _is_off(world, key)
+    if ticket.boot_id is None:
+        await tell(world, key, f"booting; asked for its image {ticket.served} times so far")
+        return "off" if is_off else ""
+    if is_off:
+        raise NotAchieved(str((await world.nodes.get(key.node)).bmc), "the host lost power as soon as it had booted")
+    return "registered"
+
+
+async def _is_off(world: World, key: RunKey) -> bool:
+    """False where the BMC does not answer: the node may boot all the same; only its own report counts."""
     try:
         async with bmc_of(world, key.node) as bmc:
-            return "off" if await bmc.power() is Power.OFF else ""
+            return await bmc.power() is Power.OFF
     except BmcUnreachable:
-        return ""  # the node may boot all the same; only its own report counts
+        return False
 
 
 async def check_image(world: World, key: RunKey) -> str:
@@ -150,9 +166,13 @@ async def give_up(world: World, key: RunKey) -> None:
 
 async def _ticket(world: World, key: RunKey) -> BootTicket:
     ticket = await world.boots.latest(key.node)
-    if ticket is None or (ticket.generation, ticket.attempt) != (key.generation, key.attempt):
+    if ticket is None or not _is_of(ticket, key):
         raise NotAchieved(key.node, f"the boot permission of {key.id} has been replaced")
     return ticket
+
+
+def _is_of(ticket: BootTicket, key: RunKey) -> bool:
+    return (ticket.generation, ticket.attempt) == (key.generation, key.attempt)
 
 
 def _is_set(method: BootMethod, override: tuple[str, str, str | None]) -> bool:

@@ -103,6 +103,13 @@ def test_no_component_is_flashed_twice(line: Site) -> None:
     assert line.flashed_twice() == []
 
 
+def test_a_healthy_server_runs_its_image_once(line: Site) -> None:
+    """One that boots by PXE of its own accord must not be switched off while it does."""
+    for case in CASES:
+        if not case.fault:
+            assert line.fleet.truth(_name(case))["boots"] == 1
+
+
 def test_a_wrong_password_is_tried_twice_at_most(line: Site) -> None:
     """And the account is not locked."""
     truth = line.fleet.truth(_name(next(case for case in CASES if case.name == "wrong password")))
