@@ -14,8 +14,8 @@ from provisioner.models.instruction import Instruction, Owner
 from provisioner.models.lifecycle import State
 from provisioner.models.node import ExpectedNode, Node
 
-_GONE = frozenset({State.DECOMMISSIONING, State.DECOMMISSIONED})
-"""Nobody waits for these."""
+_EXCUSED = frozenset({State.UPDATING_FIRMWARE, State.DECOMMISSIONING, State.DECOMMISSIONED})
+"""Their BMC restarts by our own doing, and the update itself tells when it does not come back; or nobody waits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +53,17 @@ async def discoveries(nodes: Nodes, found: FoundBmcs) -> Discoveries:
     if scan is None:
         return Discoveries(None)
     known = await nodes.all()
-    gone = {node.name for node in known if node.state in _GONE}
+    excused = {node.name for node in known if node.state in _EXCUSED}
     plan = [_planned(node) for node in known]
-    return await asyncio.to_thread(instruct, scan, await found.all(), plan, gone)  # long for ten thousand nodes
+    return await asyncio.to_thread(instruct, scan, await found.all(), plan, excused)  # long for ten thousand nodes
 
 
 def instruct(
-    scan: Scan, found: Iterable[FoundBmc], plan: Sequence[Planned], gone: Iterable[NodeName] = ()
+    scan: Scan, found: Iterable[FoundBmc], plan: Sequence[Planned], excused: Container[NodeName] = ()
 ) -> Discoveries:
-    """Judge, and say what one person does about each finding. Pure. Nobody looks for the nodes in `gone`."""
+    """Judge, and say what one person does about each finding. Pure. The nodes in `excused` may be silent."""
     judgement = judge(scan, found, plan)
-    answering, away = {one.node.name for one in judgement.expected}, set(gone)
+    answering = {one.node.name for one in judgement.expected}
     return Discoveries(
         scan,
         judgement.expected,
@@ -71,7 +71,7 @@ def instruct(
         tuple(
             Missing(one.node, one.last_seen, one.elsewhere, _check(one))
             for one in judgement.missing
-            if one.node.name not in away
+            if one.node.name not in excused
         ),
     )
 

@@ -2,6 +2,8 @@
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from provisioner.models.found_bmc import How, Scan, Sighting
 from provisioner.models.identifiers import NodeName
 from provisioner.models.inventory import Identity
@@ -63,7 +65,9 @@ def test_a_server_in_another_place_is_named(site: Site) -> None:
     assert site.node(N2).bmc == BmcAddress("127.20.1.2", 8443)
 
 
-def test_nobody_looks_for_a_server_that_has_gone(site: Site) -> None:
-    site.move(State.DECOMMISSIONED, N2)
+@pytest.mark.parametrize("state", [State.UPDATING_FIRMWARE, State.DECOMMISSIONED])
+def test_nobody_is_sent_to_a_server_that_may_be_silent(site: Site, state: State) -> None:
+    """Its BMC restarts within our own update, or it has gone."""
+    site.move(state, N2)
     scanned(site, ("127.20.1.1", "AA"))
     assert site.get("/v1/discoveries").json()["missing"] == []

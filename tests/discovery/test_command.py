@@ -12,8 +12,8 @@ NOW = datetime.now(UTC)
 TO_DO = Instruction(owner="operator", where="10.0.0.9:443", what="put it on the list", done_when="it is there")
 SAID = {"vendor": "Example", "product": "One", "uuid": "aa"}
 TOLD = Discoveries(
-    scanned_at=NOW - timedelta(seconds=30),
-    next_scan_at=NOW + timedelta(minutes=14),
+    scanned_at=NOW - timedelta(hours=3),
+    next_scan_at=NOW + timedelta(hours=1),
     ranges=["10.0.0.0/24"],
     expected=[FoundBmc(address="10.0.0.1", port=443, node="a", **SAID)],
     unexpected=[
@@ -48,7 +48,7 @@ def test_each_has_a_line_and_an_instruction() -> None:
         "10.0.0.9:443  [red]\N{REPLACEMENT CHARACTER}[2J           bb    unexpected (UUID of a, b)",
         "10.0.0.2:443                            missing: b, rack r1, position 2",
         "",
-        "1 expected, 1 unexpected, 1 missing; scanned 30 s ago: 10.0.0.0/24",
+        "1 expected, 1 unexpected, 1 missing; scanned 3 h ago: 10.0.0.0/24",
         "operator, 10.0.0.9:443: put it on the list",
         "operator, 10.0.0.9:443: put it on the list",
     ]
