@@ -53,7 +53,7 @@ class SqlLoginFailures:
         """How many logins in a row the BMC has refused."""
         columns = LOGIN_FAILURES.c
         query = select(columns["count"]).where(columns.bmc == bmc, columns.username == username)
-        return await self._database.read(lambda connection: connection.scalar(query)) or 0
+        return await self._database.read_row(lambda connection: connection.scalar(query)) or 0
 
     async def record(self, bmc: str, username: str, at: datetime) -> int:
         """One more refusal; the new count."""
@@ -77,7 +77,7 @@ class SqlPinnedCertificates:
     async def pinned(self, bmc: str) -> str | None:
         """The fingerprint that the BMC showed first; None before the first contact."""
         query = select(CERTIFICATES.c.fingerprint).where(CERTIFICATES.c.bmc == bmc)
-        return await self._database.read(lambda connection: connection.scalar(query))
+        return await self._database.read_row(lambda connection: connection.scalar(query))
 
     async def pin(self, bmc: str, fingerprint: str) -> None:
         """Remember it. A fingerprint that is already there stays."""

@@ -88,7 +88,7 @@ class SqlBoots:
         return self._ticket(await self._database.write(partial(_register, ticket=ticket, values=values)))
 
     async def _first(self, which: ColumnElement[bool]) -> BootTicket | None:
-        row = await self._database.read(partial(_newest, which=which))
+        row = await self._database.read_row(partial(_newest, which=which))
         return None if row is None else self._ticket(row)
 
     def _values(self, ticket: BootTicket) -> Mapping[str, Any]:

@@ -86,7 +86,7 @@ class SqlBurnIns:
     async def latest(self, node: NodeName) -> BurnInRun | None:
         """The run of a node that was opened last."""
         query = select(RUNS).where(RUNS.c.node == node).order_by(RUNS.c.number.desc()).limit(1)
-        row = await self._database.read(lambda connection: connection.execute(query).first())
+        row = await self._database.read_row(lambda connection: connection.execute(query).first())
         return None if row is None else _run(row)
 
     async def results(self, run: str) -> Sequence[CheckResult]:
@@ -116,7 +116,7 @@ class SqlBurnIns:
     async def heartbeat(self, node: NodeName) -> Heartbeat | None:
         """The last sign of life of a node's agent."""
         query = select(HEARTBEATS).where(HEARTBEATS.c.node == node)
-        row = await self._database.read(lambda connection: connection.execute(query).first())
+        row = await self._database.read_row(lambda connection: connection.execute(query).first())
         if row is None:
             return None
         return Heartbeat(NodeName(row.node), row.at, row.boot_id, row.sequence, row.item, row.percent)

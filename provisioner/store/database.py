@@ -47,6 +47,12 @@ class Database:
         """Run `query` in a transaction of its own."""
         return await asyncio.get_running_loop().run_in_executor(self._read_threads, self._read, query)
 
+    async def read_row(self, query: Callable[[Connection], T]) -> T:
+        """As `read`, for one row by its key: on SQLite quicker than the way to another thread and back (0.1 ms)."""
+        if self.reader is self.writer:
+            return await self.read(query)
+        return self._read(query)
+
     async def write(self, change: Callable[[Connection], T], wakes: Callable[[T], bool] = never) -> T:
         """Run `change` in a transaction; calls `on_change` when `wakes(result)` says so.
 

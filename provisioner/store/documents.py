@@ -71,7 +71,7 @@ class SqlDocuments:
     async def inventory(self, node: NodeName) -> Inventory:
         """The last one. Raises `NotFound` before the first sweep."""
         query = select(INVENTORIES.c.document).where(INVENTORIES.c.node == node)
-        document = await self._database.read(lambda connection: connection.scalar(query))
+        document = await self._database.read_row(lambda connection: connection.scalar(query))
         if document is None:
             raise NotFound(f"{node} has no inventory yet")
         return _INVENTORY.validate_json(document)
@@ -106,7 +106,7 @@ class SqlDocuments:
         """Raises `NotFound`. What a digest names never changes, so it is read once."""
         if digest not in self._releases:
             query = select(RELEASES.c.document).where(RELEASES.c.digest == digest)
-            document = await self._database.read(lambda connection: connection.scalar(query))
+            document = await self._database.read_row(lambda connection: connection.scalar(query))
             if document is None:
                 raise NotFound(f"no release has the digest {digest}")
             self._releases[digest] = Release.model_validate_json(document)

@@ -42,7 +42,7 @@ class SqlNodes:
     async def get(self, name: NodeName) -> Node:
         """Raises `NotFound`."""
         query = select(*NODE_COLUMNS).where(NODES.c.name == name)
-        row = await self._database.read(lambda connection: connection.execute(query).first())
+        row = await self._database.read_row(lambda connection: connection.execute(query).first())
         if row is None:
             raise NotFound(f"no node is called {name}")
         return node(row)

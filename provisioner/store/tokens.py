@@ -50,7 +50,7 @@ class SqlTokens:
     async def check(self, secret: Secret) -> TokenHolder | None:
         """Whose token it is, or None."""
         query = select(TOKENS.c.name, TOKENS.c.role).where(TOKENS.c.hash == sha256(secret))
-        row = await self._database.read(lambda connection: connection.execute(query).first())
+        row = await self._database.read_row(lambda connection: connection.execute(query).first())
         return None if row is None else TokenHolder(row[0], Role(row[1]))
 
     async def list(self) -> Sequence[TokenHolder]:

@@ -47,13 +47,13 @@ class SqlUpdateJournal:
     async def task(self, node: NodeName, component: str, version: str) -> TaskUri | None:
         """The URI that was kept, if any."""
         query = select(UPDATES.c.task).where(_of(node, component, version))
-        task = await self._database.read(lambda connection: connection.scalar(query))
+        task = await self._database.read_row(lambda connection: connection.scalar(query))
         return None if task is None else TaskUri(task)
 
     async def intended(self, node: NodeName, component: str, version: str) -> datetime | None:
         """When it was first sent, or None if never."""
         query = select(UPDATES.c.intended_at).where(_of(node, component, version))
-        return await self._database.read(lambda connection: connection.scalar(query))
+        return await self._database.read_row(lambda connection: connection.scalar(query))
 
     async def close(self, node: NodeName, component: str, version: str) -> None:
         """The running version was seen; again is nothing."""
