@@ -114,7 +114,7 @@ async def _running(checked: Checked, store: Store, pulse: Pulse) -> AsyncIterato
     world = _world(store, bmcs, clock=clock, shelf=shelf, awake=awake, public_url=site.url)
     slot = SlotLease(site.database, int(site.limits.workers)) if _shared(site) else None
     engine = DbosEngine(await _engine_settings(site, clock, slot), clock)
-    reconciler = Reconciler(world, engine, period=clock.wall(timedelta(seconds=5)), pace=clock.pace)
+    reconciler = Reconciler(world, engine, period=max(1.0, clock.wall(timedelta(seconds=5))), pace=clock.pace)
     service = Service(site.name, world, engine, store.tokens, pulse, store.found_bmcs)
     try:
         await engine.launch(world, OPERATIONS)

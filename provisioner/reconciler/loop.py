@@ -29,6 +29,10 @@ _log = structlog.get_logger(__name__)
 _STARTS_PER_PASS = 100
 """The engine starts about 130 runs a second; more would starve the runs that are there."""
 
+_REST_PER_PASS = 5.0
+"""A pass looks at every node: on a large site it must not take more than a sixth of the process."""
+_SHORTEST_REST, _LONGEST_REST = 0.05, 2.0
+
 
 @dataclass(slots=True)
 class Reconciler:
@@ -46,17 +50,20 @@ class Reconciler:
 
     async def run(self) -> None:
         """Until cancelled. A pass that fails is logged, and the next one starts from what is there then."""
+        time = asyncio.get_running_loop().time
         while True:
+            started = time()
             try:
                 await self.once()
             except Exception:  # noqa: BLE001  the outermost handler of the loop
                 _log.exception("reconciler_pass_failed")
+            rest = min(_LONGEST_REST, max(_SHORTEST_REST, _REST_PER_PASS * (time() - started)))
+            await asyncio.sleep(min(rest, self.period))
             try:
                 await asyncio.wait_for(self._woken.wait(), self.period)
             except TimeoutError:
                 continue
             self._woken.clear()
-            await asyncio.sleep(min(0.05, self.period))
 
     async def once(self) -> int:
         """One pass over every node that may need something; how many decisions were carried out."""

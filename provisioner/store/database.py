@@ -37,6 +37,7 @@ class Database:
         """`on_change` is called after a commit that changed nodes or events, in the event loop that asked for it."""
         self._on_change = on_change
         self.writer, self.reader = _engines(url)
+        self._rows: Connection | None = None
         if self.writer is self.reader:
             self._write_threads = self._read_threads = ThreadPoolExecutor(_POSTGRES_CONNECTIONS, "store")
         else:
@@ -51,7 +52,9 @@ class Database:
         """As `read`, for one row by its key: on SQLite quicker than the way to another thread and back (0.1 ms)."""
         if self.reader is self.writer:
             return await self.read(query)
-        return self._read(query)
+        if self._rows is None:
+            self._rows = self.reader.connect().execution_options(isolation_level="AUTOCOMMIT")
+        return query(self._rows)
 
     async def write(self, change: Callable[[Connection], T], wakes: Callable[[T], bool] = never) -> T:
         """Run `change` in a transaction; calls `on_change` when `wakes(result)` says so.
@@ -67,6 +70,8 @@ class Database:
         """Finish what is queued and close every connection."""
         self._write_threads.shutdown()
         self._read_threads.shutdown()
+        if self._rows is not None:
+            self._rows.close()
         self.reader.dispose()
         self.writer.dispose()
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, false, func, or_, select, update
+from sqlalchemy import Connection, bindparam, false, func, or_, select, update
 
 from provisioner.errors import Conflict, NotFound
 from provisioner.models.event import EventKind
@@ -28,6 +28,9 @@ _AT_REST = (State.READY, State.IN_PRODUCTION, State.MAINTENANCE, State.DECOMMISS
 _BATCH = 500
 """Rows per insert: SQLite takes no more than 32,766 values in one statement."""
 
+_BY_NAME = select(*NODE_COLUMNS).where(NODES.c.name == bindparam("name"))
+"""Made once: every look at a BMC begins with it."""
+
 Plan = Callable[[Node, str], Move | None]
 """What to change in a node, given the node and the states that it has visited; None for nothing."""
 
@@ -41,8 +44,7 @@ class SqlNodes:
 
     async def get(self, name: NodeName) -> Node:
         """Raises `NotFound`."""
-        query = select(*NODE_COLUMNS).where(NODES.c.name == name)
-        row = await self._database.read_row(lambda connection: connection.execute(query).first())
+        row = await self._database.read_row(lambda connection: connection.execute(_BY_NAME, {"name": name}).first())
         if row is None:
             raise NotFound(f"no node is called {name}")
         return node(row)

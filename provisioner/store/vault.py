@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Boolean, Column, Connection, LargeBinary, Named, Table, TypedColumns, select
+from sqlalchemy import Boolean, Column, Connection, LargeBinary, Named, Table, TypedColumns, bindparam, select
 
 from provisioner.capabilities.cipher import Cipher
 from provisioner.errors import Conflict, NotFound
@@ -29,6 +29,9 @@ class VaultColumns(TypedColumns):
 
 
 VAULT = Table("vault", METADATA, VaultColumns)
+
+
+_BY_NODE = select(VAULT).where(VAULT.c.node == bindparam("node"))
 
 
 class SqlVault:
@@ -97,7 +100,7 @@ class SqlVault:
 
 
 def _row(connection: Connection, *, node: NodeName) -> AnyRow | None:
-    return connection.execute(select(VAULT).where(VAULT.c.node == node)).first()
+    return connection.execute(_BY_NODE, {"node": node}).first()
 
 
 def _locked_row(connection: Connection, node: NodeName) -> AnyRow | None:
