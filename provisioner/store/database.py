@@ -33,11 +33,13 @@ def no_one() -> None:
 class Database:
     """One transaction per call. On SQLite all writes queue for one thread, so that they never wait for each other."""
 
+    _rows: Connection | None
+
     def __init__(self, url: URL, on_change: Callable[[], None] = no_one) -> None:
         """`on_change` is called after a commit that changed nodes or events, in the event loop that asked for it."""
         self._on_change = on_change
         self.writer, self.reader = _engines(url)
-        self._rows: Connection | None = None
+        self._url, self._rows = url, None
         if self.writer is self.reader:
             self._write_threads = self._read_threads = ThreadPoolExecutor(_POSTGRES_CONNECTIONS, "store")
         else:
@@ -53,7 +55,7 @@ class Database:
         if self.reader is self.writer:
             return await self.read(query)
         if self._rows is None:
-            self._rows = self.reader.connect().execution_options(isolation_level="AUTOCOMMIT")
+            self._rows = sqlite.connect_for_rows(self._url).connect()
         return query(self._rows)
 
     async def write(self, change: Callable[[Connection], T], wakes: Callable[[T], bool] = never) -> T:
@@ -72,6 +74,7 @@ class Database:
         self._read_threads.shutdown()
         if self._rows is not None:
             self._rows.close()
+            self._rows.engine.dispose()
         self.reader.dispose()
         self.writer.dispose()
 

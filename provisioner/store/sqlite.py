@@ -45,6 +45,14 @@ def connect_readers(url: URL) -> Engine:
     return engine
 
 
+def connect_for_rows(url: URL) -> Engine:
+    """One connection whose statements are no transaction: each sees what was committed last."""
+    engine = create_engine(url, pool_size=1, max_overflow=0, hide_parameters=True)
+    event.listen(engine, "connect", _set_up)
+    event.listen(engine, "connect", _refuse_writes)
+    return engine
+
+
 def _use_write_ahead_log(path: Path) -> None:
     """Changing the mode does not wait for other processes that do the same, so it is tried again."""
     deadline = time.monotonic() + _BUSY_SECONDS
