@@ -26,8 +26,11 @@ class PacedClock:
 
     def wall(self, duration: timedelta) -> float:
         """Real seconds; at least a quarter of one, so that nothing spins."""
-        seconds = duration.total_seconds() / self.speed if self.speed else 0.0
-        return max(seconds, _SHORTEST_SECONDS)
+        return max(self.work(duration), _SHORTEST_SECONDS)
+
+    def work(self, duration: timedelta) -> float:
+        """Real seconds, without a floor."""
+        return duration.total_seconds() / self.speed if self.speed else 0.0
 
     def limit(self, duration: timedelta) -> float:
         """Real seconds; at least half a minute."""

@@ -68,6 +68,10 @@ class SimulatedClock:
         """Seconds of the loop's time."""
         return duration.total_seconds()
 
+    def work(self, duration: timedelta) -> float:
+        """The same."""
+        return duration.total_seconds()
+
     def limit(self, duration: timedelta) -> float:
         """The same: no machine is busy here."""
         return duration.total_seconds()

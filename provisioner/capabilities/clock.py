@@ -15,6 +15,10 @@ class Clock(Protocol):
         """Seconds of real time that `duration` takes: shorter where hardware is emulated at a higher speed."""
         ...
 
+    def work(self, duration: timedelta) -> float:
+        """Seconds of real time that work of this length takes; 0 where nothing takes any time."""
+        ...
+
     def limit(self, duration: timedelta) -> float:
         """Seconds of real time after which `duration` is over. As `wall`, but never so few that a busy machine, rather
         than the device, uses them up.
