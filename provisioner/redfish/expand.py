@@ -4,11 +4,15 @@ Claimed is not proven: for each collection of each edition (vendor, product, ver
 plain reads decides, and what misbehaves later loses the trust again. Verdicts live as long as the process.
 """
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from provisioner.redfish.snapshot import Document, folded, link, links
 
 QUERY = "?$expand=.($levels=1)"
+PATIENCE_SECONDS = 30.0
 STABLE = ("Id", "Name", "@odata.type", "Version", "Model", "SerialNumber", "ProcessorType", "UUID", "Manufacturer")
 
 
@@ -18,10 +22,32 @@ class ExpandVerdicts:
     def __init__(self) -> None:
         """Know nothing yet."""
         self._verdicts: dict[tuple[str, str], bool] = {}
+        self._first: dict[tuple[str, str], asyncio.Event] = {}
 
     def of(self, edition: str, path: str, root: Document) -> bool | None:
         """Whether the collection at `path` expands there; None: offered, but not proven."""
         return self._verdicts.get((edition, _name(path))) if offered(root) else False
+
+    @asynccontextmanager
+    async def probing(self, edition: str, path: str, root: Document) -> AsyncIterator[bool | None]:
+        """Gives the verdict. Where there is none, the first to come probes while the others wait for what it finds.
+
+        Two hundred servers of one kind, plugged in at once, would otherwise all be read the long way. They wait only
+        for the first one, and half a minute at most.
+        """
+        key = (edition, _name(path))
+        verdict = self.of(edition, path, root)
+        if verdict is None and key in self._first:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._first[key].wait(), PATIENCE_SECONDS)
+            verdict = self.of(edition, path, root)
+        elif verdict is None:
+            self._first[key] = asyncio.Event()
+        try:
+            yield verdict
+        finally:
+            if key in self._first:
+                self._first[key].set()
 
     def settle(self, edition: str, path: str, *, works: bool) -> None:
         """Remember what a probe or a later failure has shown."""

@@ -36,7 +36,10 @@ class Reader:
         """A collection and its members, in the BMC's order; a member that answers 404 is left out."""
         if path is None:
             return {}, []
-        verdict = self._verdicts.of(self._edition, path, self._root)
+        async with self._verdicts.probing(self._edition, path, self._root) as verdict:
+            return await self._members(path, verdict)
+
+    async def _members(self, path: str, verdict: bool | None) -> tuple[Document, Members]:  # noqa: FBT001  three values
         expanded = await self._expanded(path) if verdict else None
         if expanded is not None:
             return expanded

@@ -11,7 +11,7 @@ from provisioner.capabilities.runs import Runs
 from provisioner.capabilities.world import World
 from provisioner.errors import Conflict, NotFound
 from provisioner.models.boot import BootTicket
-from provisioner.models.burn_in import BurnInRun, CheckResult, Heartbeat
+from provisioner.models.burn_in import BurnInRun, CheckResult, Heartbeat, ResultStatus
 from provisioner.models.identifiers import NodeName, OperationId, RunKey
 from provisioner.models.lifecycle import State
 from provisioner.models.secret import Secret
@@ -102,7 +102,10 @@ async def record(world: World, runs: Runs, ticket: BootTicket, result: CheckResu
     if run is None or run.run != result.run or not _of(run, ticket):
         raise NotFound(f"{result.run} is not an open run of this node")
     await world.burn_ins.record(result)
-    await runs.signal(OperationId(run.run), RESULT)
+    release = await release_of(world, ticket.node)
+    done = {one.item for one in await world.burn_ins.results(run.run)}
+    if result.status is not ResultStatus.PASS or all(item.id in done for item in release.burn_in.items):
+        await runs.signal(OperationId(run.run), RESULT)  # nothing else changes the verdict
 
 
 async def beat(world: World, ticket: BootTicket, heartbeat: Heartbeat) -> None:
