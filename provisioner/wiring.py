@@ -5,12 +5,11 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
 
 from images.store import ArtefactStore
 from profiles.catalog import Catalog
 from profiles.findings import ProfileError
-from profiles.loader import load_catalog
+from profiles.loader import SHIPPED, load_catalog
 from provisioner.capabilities.bmcs import Bmcs
 from provisioner.capabilities.service import Service
 from provisioner.capabilities.world import World
@@ -31,8 +30,6 @@ from provisioner.release_shelf import ReleaseShelf, check_chosen
 from provisioner.secrets.fernet_cipher import open_cipher
 from provisioner.settings import Environment, Site, TlsChoice
 from provisioner.store.opening import Store, open_store
-
-SHIPPED_PROFILES = Path(__file__).parent.parent / "profiles"
 
 _TLS = {TlsChoice.PIN: TlsMode.PIN, TlsChoice.CA: TlsMode.CA, TlsChoice.OFF: TlsMode.UNCHECKED}
 
@@ -69,7 +66,7 @@ class Running:
 def check(site: Site) -> Checked:
     """Read all input files. Raises `BadInput` with everything that is wrong with the first kind that is."""
     try:
-        catalog = load_catalog(site.profiles or SHIPPED_PROFILES)
+        catalog = load_catalog(site.profiles or SHIPPED)
         expected = read_expected(site.expected) if site.expected else ()
     except ProfileError as error:
         raise BadInput(str(error)) from error

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import yaml
 
+from profiles.loader import SHIPPED
 from provisioner.demo.rack import DemoPlan, emulated, prepare
 from provisioner.errors import BadInput
 from provisioner.models.lifecycle import State
-from provisioner.wiring import SHIPPED_PROFILES
 
 _TRAYS = 8
 _PATIENCE_SECONDS = 1800.0
@@ -62,7 +62,7 @@ def measure(nodes: int) -> LineFigures:
 def light_profiles(data_dir: Path) -> Path:
     """The shipped profiles with a burn-in that costs next to nothing: 200 of them share these cores."""
     folder = data_dir / "profiles"
-    shutil.copytree(SHIPPED_PROFILES, folder, ignore=shutil.ignore_patterns("*.py", "__pycache__", "schemas", "*.md"))
+    shutil.copytree(SHIPPED, folder, ignore=shutil.ignore_patterns("*.py", "__pycache__", "schemas", "*.md"))
     for path in (folder / "burnin").glob("*.yaml"):
         plan = yaml.safe_load(path.read_text(encoding="utf-8"))
         for item in plan["items"]:
@@ -75,9 +75,7 @@ def light_profiles(data_dir: Path) -> Path:
 def _daemon(data_dir: Path) -> "subprocess.Popen[bytes]":
     command = [sys.executable, "-m", "provisioner", "serve", "--config", str(data_dir / "site.yaml")]
     with (data_dir / "firstlight.log").open("ab") as log:
-        return subprocess.Popen(
-            command, stdout=log, stderr=log, env={**os.environ, "FIRSTLIGHT_DATA_DIR": str(data_dir)}
-        )
+        return subprocess.Popen(command, stdout=log, stderr=log)
 
 
 def _until_ready(database: Path, daemon: "subprocess.Popen[bytes]") -> int:

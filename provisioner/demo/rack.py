@@ -27,7 +27,7 @@ _START_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class DemoPlan:
-    """What to emulate. `faults`: (fault, node). `database_url`: PostgreSQL in place of the file."""
+    """What to emulate. `faults`: (fault, node)."""
 
     data_dir: Path
     racks: int = 2
@@ -37,7 +37,6 @@ class DemoPlan:
     faults: tuple[tuple[str, str], ...] = ()
     port: int = 8410
     profiles: Path | None = None
-    database_url: str | None = None
 
 
 def prepare(plan: DemoPlan) -> Site:
@@ -108,8 +107,6 @@ def _site(plan: DemoPlan, port: int) -> str:
     }
     if plan.profiles is not None:
         site["profiles"] = os.path.relpath(plan.profiles, plan.data_dir)
-    if plan.database_url is not None:
-        site["database_url"] = plan.database_url
     return str(yaml.safe_dump(site, sort_keys=False))
 
 
