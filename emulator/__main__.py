@@ -11,7 +11,7 @@ import uvloop
 
 from emulator.config import load_fleet
 from emulator.errors import ConfigError
-from emulator.faults import FAULTS
+from emulator.faults.catalog import FAULTS
 from emulator.fleet import Plan, Settings, invent, write_fleet
 from emulator.options import with_faults
 from emulator.package import write_packages

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from emulator.errors import ConfigError
-from emulator.faults import read_fault
+from emulator.faults.catalog import read_fault
 from emulator.persona import Persona, load_persona
 from emulator.strict_yaml import load_yaml
 

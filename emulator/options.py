@@ -6,7 +6,7 @@ import yaml
 
 from emulator.config import BmcEntry, FleetConfig
 from emulator.errors import ConfigError
-from emulator.faults import read_fault
+from emulator.faults.catalog import read_fault
 
 
 def with_faults(fleet: FleetConfig, options: list[str]) -> FleetConfig:

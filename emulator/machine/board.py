@@ -7,7 +7,7 @@ from pathlib import Path
 
 from emulator.clock import Clock
 from emulator.config import BmcEntry
-from emulator.faults import ActiveFaults
+from emulator.faults.active import ActiveFaults
 from emulator.machine.state import State, read_state, write_state
 from emulator.persona import Persona, load_persona
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import aiohttp
 
-from emulator.faults import Arguments
+from emulator.faults.fault import Arguments
 from emulator.machine.accounts import AccountLock
 from emulator.machine.bios_settings import BiosSettings
 from emulator.machine.board import Board

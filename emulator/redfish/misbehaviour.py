@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from emulator.faults import Arguments
+from emulator.faults.fault import Arguments
 from emulator.redfish.encoding import encode
 from emulator.redfish.errors import RedfishError
 from emulator.redfish.http import Request, Response

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 import requests
 
-from emulator.faults import FAULTS
+from emulator.faults.catalog import FAULTS
 from emulator.testing import Bmc, EmulatedFleet
 from tests.emulator.bmc_client import BmcClient, wait_for
 from tests.emulator.boot_server import BootServer, build_root
