@@ -11,7 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from emulator.errors import ConfigError
 from emulator.faults.catalog import read_fault
-from emulator.persona import Persona, load_persona
+from emulator.persona.load import load_persona
+from emulator.persona.persona import Persona
 from emulator.strict_yaml import load_yaml
 
 FaultSetting = str | Mapping[str, Mapping[str, Any] | None]

@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from emulator.config import BmcEntry
-from emulator.persona import load_persona
+from emulator.persona.load import load_persona
 
 _LETTERS = "BCDFGHJKLMNPQRSTVWXYZ"
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import orjson
 
-from emulator.persona import Persona, load_persona, persona_names
+from emulator.persona.load import load_persona, persona_names
+from emulator.persona.persona import Persona
 
 MAGIC = b"EMUFW1\n"
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from emulator.machine.board import Board
-from emulator.persona import Attribute
+from emulator.persona.bios import Attribute
 
 
 class BiosSettings:

@@ -9,7 +9,8 @@ from emulator.clock import Clock
 from emulator.config import BmcEntry
 from emulator.faults.active import ActiveFaults
 from emulator.machine.state import State, read_state, write_state
-from emulator.persona import Persona, load_persona
+from emulator.persona.load import load_persona
+from emulator.persona.persona import Persona
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ import structlog
 from emulator.machine.board import Board
 from emulator.machine.tasks import Task, Tasks
 from emulator.package import Header, read_header
-from emulator.persona import Slot
+from emulator.persona.firmware import Slot
 
 Load = Callable[[], Awaitable[bytes]]
 _log = structlog.get_logger()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import orjson
 
-from emulator.persona import Attribute
+from emulator.persona.bios import Attribute
 
 
 @dataclass(slots=True)

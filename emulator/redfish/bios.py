@@ -3,7 +3,7 @@
 from typing import Any
 
 from emulator.machine.machine import Machine
-from emulator.persona import BiosAttribute
+from emulator.persona.bios import BiosAttribute
 from emulator.redfish.errors import (
     RedfishError,
     message,

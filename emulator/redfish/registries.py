@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from emulator.persona import BiosAttribute, Persona
+from emulator.persona.bios import BiosAttribute
+from emulator.persona.persona import Persona
 from emulator.redfish.errors import not_found
 from emulator.redfish.http import Request, Response, collection, ok
 from emulator.redfish.router import Route

@@ -4,7 +4,7 @@ import datetime as dt
 from typing import Any
 
 from emulator.machine.tasks import FINISHED, Task
-from emulator.persona import Persona
+from emulator.persona.persona import Persona
 from emulator.redfish.errors import RedfishError, message, not_found
 from emulator.redfish.http import Request, Response, collection, link, ok
 from emulator.redfish.router import Route

@@ -8,7 +8,7 @@ import orjson
 import python_multipart
 
 from emulator.machine.machine import Machine
-from emulator.persona import Slot
+from emulator.persona.firmware import Slot
 from emulator.redfish.errors import RedfishError, missing, not_found, not_in_list, not_writable, wrong_type
 from emulator.redfish.http import Request, Response, collection, link, no_content, ok
 from emulator.redfish.router import Route

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from emulator.package import read_header, write_packages
-from emulator.persona import Persona, load_persona, persona_names
+from emulator.persona.load import load_persona, persona_names
+from emulator.persona.persona import Persona
 from profiles.loader import KINDS, SHIPPED, load_catalog
 from profiles.matching import Found, match
 from profiles.models import BiosProfile, FirmwareBundle, FirmwareComponent, HardwareClass

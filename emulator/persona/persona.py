@@ -1,0 +1,73 @@
+"""A persona: how one kind of server looks and behaves."""
+
+from functools import cached_property
+from typing import Any, Literal
+
+from emulator.persona.bios import Attribute, Bios
+from emulator.persona.firmware import Component, Inventory, Slot, slots_of
+from emulator.persona.hardware import (
+    Adapter,
+    BmcPart,
+    Boot,
+    ChassisPart,
+    Cycle,
+    Durations,
+    Fans,
+    Gpus,
+    NvSwitches,
+    Physics,
+    Supplies,
+    System,
+)
+from emulator.persona.part import Part
+from emulator.persona.service import Accounts, Expand, Protocol, Root, Services, Sessions, Tasks, Update
+
+
+class Persona(Part):
+    """One kind of server. Shared by all machines of that kind."""
+
+    name: str
+    arch: Literal["x86_64", "arm64"]
+    serial_pattern: str
+    mac_prefix: str
+    root: Root
+    expand: Expand
+    protocol: Protocol = Protocol()
+    services: Services = Services()
+    etag: Literal["none", "optional", "required"]
+    system: System
+    baseboard: str | None = None  # id of a second system, which holds the GPUs
+    gpus: Gpus = Gpus()
+    nvswitches: NvSwitches = NvSwitches()
+    bmc: BmcPart
+    chassis: tuple[ChassisPart, ...]
+    fans: Fans = Fans()
+    supplies: Supplies = Supplies()
+    physics: Physics = Physics()
+    adapters: tuple[Adapter, ...] = ()
+    cycles: tuple[Cycle, ...] = ()
+    accounts: Accounts
+    sessions: Sessions
+    durations: Durations
+    boot: Boot
+    bios: Bios = Bios()
+    update: Update
+    tasks: Tasks = Tasks()
+    components: dict[str, Component]
+    firmware: tuple[Inventory, ...]
+
+    @cached_property
+    def slots(self) -> dict[str, Slot]:
+        """Every device that runs firmware, by its key."""
+        return {slot.key: slot for entry in self.firmware for slot in slots_of(entry)}
+
+    @cached_property
+    def factory_bios(self) -> dict[str, Attribute]:
+        """The BIOS attributes as they leave the factory."""
+        return {name: attribute.value for name, attribute in self.bios.attributes.items()}
+
+    def model_post_init(self, _context: Any) -> None:
+        """Refuse an inventory entry whose component class is not described."""
+        for entry in self.firmware:
+            if entry.component not in self.components:
+                raise ValueError(f"{entry.id}: component class '{entry.component}' is not in components")
