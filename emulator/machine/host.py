@@ -113,6 +113,7 @@ class Host:
     def _enter(self, phase: str, progress: str) -> None:
         self.phase = phase
         self.progress = progress
+        self._board.touch()
 
 
 async def _after(previous: asyncio.Task[None] | None, work: Awaitable[None]) -> None:

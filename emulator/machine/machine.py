@@ -88,6 +88,11 @@ class Machine:
         self.board.faults.set(name, arguments)
         self.board.save()
 
+    def clear_fault(self, name: str) -> None:
+        """Heal a fault; nothing happens when it is not there."""
+        self.board.faults.clear(name)
+        self.board.save()
+
     def count_request(self, request: str) -> None:
         """Remember that a client asked for this."""
         known = request in self.requests or len(self.requests) < _REQUEST_KINDS

@@ -7,25 +7,6 @@ from emulator.redfish.router import Route
 SERVICE = "/redfish/v1/AccountService"
 ACCOUNTS = f"{SERVICE}/Accounts"
 ROLES = f"{SERVICE}/Roles"
-_PRIVILEGES = ("Login", "ConfigureManager", "ConfigureUsers", "ConfigureSelf", "ConfigureComponents")
-
-
-async def get_service(request: Request) -> Response:
-    """AccountService, with the policy of the persona."""
-    policy = request.machine.board.persona.accounts
-    document = {
-        "Id": "AccountService",
-        "Name": "Account Service",
-        "ServiceEnabled": True,
-        "MinPasswordLength": policy.min_password,
-        "MaxPasswordLength": policy.max_password,
-        "AccountLockoutThreshold": policy.lockout_threshold,
-        "AccountLockoutDuration": int(policy.lockout_seconds),
-        "AccountLockoutCounterResetAfter": int(policy.counter_reset_seconds),
-        "Accounts": link(ACCOUNTS),
-        "Roles": link(ROLES),
-    }
-    return ok("AccountService.v1_9_0.AccountService", SERVICE, document)
 
 
 async def get_accounts(request: Request) -> Response:
@@ -67,25 +48,6 @@ async def change_account(request: Request) -> Response:
     return no_content()
 
 
-async def get_roles(_request: Request) -> Response:
-    """The one role."""
-    return collection("RoleCollection", ROLES, "Roles Collection", ["Administrator"])
-
-
-async def get_role(request: Request) -> Response:
-    """Administrator."""
-    if request.parameters[0] != "Administrator":
-        raise not_found(request.path)
-    document = {
-        "Id": "Administrator",
-        "Name": "User Role",
-        "RoleId": "Administrator",
-        "IsPredefined": True,
-        "AssignedPrivileges": list(_PRIVILEGES),
-    }
-    return ok("Role.v1_3_0.Role", request.path, document)
-
-
 def _password(request: Request, password: str) -> str:
     policy = request.machine.board.persona.accounts
     if policy.min_password <= len(password) <= policy.max_password and password != policy.factory_password:
@@ -100,9 +62,6 @@ def _check_id(request: Request) -> None:
 
 
 ROUTES = (
-    Route(SERVICE, get=get_service),
     Route(ACCOUNTS, get=get_accounts),
     Route(f"{ACCOUNTS}/{{}}", get=get_account, patch=change_account),
-    Route(ROLES, get=get_roles),
-    Route(f"{ROLES}/{{}}", get=get_role),
 )

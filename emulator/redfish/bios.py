@@ -14,44 +14,23 @@ from emulator.redfish.errors import (
     unknown_property,
     wrong_type,
 )
-from emulator.redfish.http import Request, Response, link, no_content, ok
+from emulator.redfish.http import Request, Response, no_content
 from emulator.redfish.router import Route
-from emulator.redfish.systems import SYSTEMS, check_host
+from emulator.redfish.systems import check_host
+from emulator.tree.document import Document
+from emulator.tree.systems import SYSTEMS
 
-_BIOS = "Bios.v1_2_0.Bios"
 _TYPES: dict[str, type] = {"Enumeration": str, "String": str, "Integer": int, "Boolean": bool}
 
 
-async def get_bios(request: Request) -> Response:
-    """The attributes that the host runs with."""
-    check_host(request)
-    path = f"{SYSTEMS}/{request.parameters[0]}/Bios"
-    bios = request.machine.board.persona.bios
-    document = {
-        "Id": "Bios",
-        "Name": "BIOS Configuration Current Settings",
-        **({"AttributeRegistry": bios.registry} if bios.registry else {}),
-        "Attributes": request.machine.bios.current,
-        "@Redfish.Settings": {
-            "@odata.type": "#Settings.v1_3_5.Settings",
-            "SettingsObject": link(f"{path}/{bios.settings}"),
-            "SupportedApplyTimes": ["OnReset"],
-            "Messages": [_rejection(name) for name in request.machine.bios.rejected],
-        },
-        "Actions": {"#Bios.ResetBios": {"target": f"{path}/Actions/Bios.ResetBios"}},
-    }
-    return ok(_BIOS, path, document)
-
-
-async def get_settings(request: Request) -> Response:
-    """The attributes that the next boot will apply."""
-    _check_settings(request)
-    document = {
-        "Id": request.parameters[1],
-        "Name": "BIOS Configuration Pending Settings",
-        "Attributes": request.machine.bios.pending,
-    }
-    return ok(_BIOS, request.path, document)
+def show(machine: Machine, document: Document) -> None:
+    """The attributes that the host runs with, or those that its next boot will apply."""
+    settings = document.get("@Redfish.Settings")
+    if settings is None:
+        document["Attributes"] = machine.bios.pending
+        return
+    document["Attributes"] = machine.bios.current
+    settings["Messages"] = [_rejection(name) for name in machine.bios.rejected]
 
 
 async def change_settings(request: Request) -> Response:
@@ -84,7 +63,10 @@ async def reset_bios(request: Request) -> Response:
 
 def _check_settings(request: Request) -> None:
     check_host(request)
-    if request.parameters[1] != request.machine.board.persona.bios.settings:
+    if (
+        not request.machine.board.persona.bios.attributes
+        or request.parameters[1] != request.machine.board.persona.bios.settings
+    ):
         raise not_found(request.path)
 
 
@@ -119,7 +101,7 @@ def _rejection(name: str) -> dict[str, Any]:
 
 
 ROUTES = (
-    Route(f"{SYSTEMS}/{{}}/Bios", get=get_bios, patch=refuse_change),
-    Route(f"{SYSTEMS}/{{}}/Bios/{{}}", get=get_settings, patch=change_settings),
+    Route(f"{SYSTEMS}/{{}}/Bios", patch=refuse_change),
+    Route(f"{SYSTEMS}/{{}}/Bios/{{}}", patch=change_settings),
     Route(f"{SYSTEMS}/{{}}/Bios/Actions/Bios.ResetBios", post=reset_bios),
 )

@@ -14,20 +14,11 @@ _FIELDS = {
 }
 
 
-def boot_document(board: Board) -> dict[str, Any]:
-    """The Boot property."""
-    state, boot = board.state, board.persona.boot
-    document: dict[str, Any] = {
-        "BootSourceOverrideTarget": state.boot_target,
-        "BootSourceOverrideTarget@Redfish.AllowableValues": list(boot.targets),
-        "BootSourceOverrideEnabled": state.boot_enabled,
-        "BootSourceOverrideEnabled@Redfish.AllowableValues": list(_ENABLED),
-        "BootSourceOverrideMode": state.boot_mode,
-        "BootSourceOverrideMode@Redfish.AllowableValues": list(boot.modes),
-    }
-    if boot.http_boot_uri:
-        document["HttpBootUri"] = state.http_boot_uri or None
-    return document
+def show_boot(board: Board, document: dict[str, Any]) -> None:
+    """Write the override over the Boot property."""
+    document.update({name: getattr(board.state, field) for name, field in _FIELDS.items() if name in document})
+    if "HttpBootUri" in document:
+        document["HttpBootUri"] = board.state.http_boot_uri or None
 
 
 def change_boot(board: Board, wanted: object) -> None:

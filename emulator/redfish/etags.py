@@ -15,18 +15,19 @@ def add_etag(request: Request, response: Response) -> None:
         response.headers["ETag"] = _etag(response)
 
 
-async def check_if_match(request: Request, get: Handler | None) -> None:
-    """Raise RedfishError 428 for a missing If-Match where one is needed, 412 for one that does not match."""
+async def check_if_match(request: Request, get: Handler) -> None:
+    """Raise RedfishError 428 for a missing If-Match where one is needed, 412 for one that does not match.
+
+    `get` answers a GET of the resource that is about to be changed.
+    """
     wanted = request.headers.get("if-match")
     policy = _policy(request)
     if wanted is None and policy == "required":
         text = "The request must have an If-Match header."
         raise RedfishError(428, "PreconditionRequired", text)
-    if wanted in (None, "*") or policy == "none" or get is None:
+    if wanted in (None, "*") or policy == "none":
         return
-    current = reading(request, request.path)
-    current.parameters = request.parameters
-    if _etag(await get(current)) not in str(wanted):
+    if _etag(await get(reading(request, request.path))) not in str(wanted):
         raise RedfishError(412, "PreconditionFailed", "The ETag supplied did not match the current ETag.")
 
 
@@ -36,4 +37,5 @@ def _policy(request: Request) -> str:
 
 
 def _etag(response: Response) -> str:
-    return f'"{hashlib.blake2b(orjson.dumps(response.document), digest_size=8).hexdigest()}"'
+    basis = response.etag if response.etag is not None else orjson.dumps(response.document)
+    return f'"{hashlib.blake2b(basis, digest_size=8).hexdigest()}"'

@@ -1,5 +1,6 @@
 """Requests and answers between the services and the server."""
 
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +12,10 @@ from emulator.redfish.errors import RedfishError, missing, unknown_property, wro
 
 @dataclass(slots=True)
 class Request:
-    """One request to one BMC; `path` has no trailing slash, header names are lower case."""
+    """One request to one BMC; `path` has no trailing slash, header names are lower case.
+
+    `username` and `session` are set by authentication: who sent it, and by which session if by one.
+    """
 
     machine: Machine
     method: str
@@ -21,6 +25,8 @@ class Request:
     body: bytes
     parameters: tuple[str, ...] = ()
     authenticated: bool = False
+    username: str = ""
+    session: str = ""
 
     def json(self, allowed: tuple[str, ...] = ()) -> dict[str, Any]:
         """The body as a JSON object; with `allowed`, another property is refused. Raises RedfishError 400."""
@@ -46,17 +52,26 @@ class Request:
 
 def reading(request: Request, path: str) -> Request:
     """A GET of `path` on behalf of whoever sent `request`."""
-    return Request(request.machine, "GET", path, "", {}, b"", authenticated=request.authenticated)
+    return Request(
+        request.machine, "GET", path, "", {}, b"", authenticated=request.authenticated, username=request.username
+    )
 
 
 @dataclass(slots=True)
 class Response:
-    """An answer: a JSON document, or raw bytes in `content`."""
+    """An answer: a JSON document, raw bytes in `content`, or a `stream` of bytes that goes on until it ends.
+
+    `etag` is what the ETag is made of when that is not the whole document. `lasting`: it stays the same until
+    something happens to the machine.
+    """
 
     status: int = 200
     document: dict[str, Any] | None = None
     headers: dict[str, str] = field(default_factory=dict)
     content: bytes | None = None
+    stream: AsyncIterator[bytes] | None = None
+    etag: bytes | None = None
+    lasting: bool = False
 
 
 def ok(kind: str, path: str, document: dict[str, Any]) -> Response:

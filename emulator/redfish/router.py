@@ -19,6 +19,7 @@ class Route:
     post: Handler | None = None
     delete: Handler | None = None
     anyone: frozenset[str] = frozenset()  # methods that need no credentials
+    lasting: bool = False  # what GET answers changes only when something happens to the machine
 
 
 @dataclass(slots=True)
@@ -45,21 +46,25 @@ class Router:
         return _find(self._root, path.strip("/").split("/"), ())
 
 
-def handler(route: Route, method: str) -> Handler:
-    """Who answers `method`; raises RedfishError 405."""
-    found: Handler | None = {
+def handler(route: Route, method: str) -> Handler | None:
+    """Who answers `method`, or None."""
+    return {
         "GET": route.get,
         "HEAD": route.get,
         "PATCH": route.patch,
         "POST": route.post,
         "DELETE": route.delete,
     }.get(method)
-    if found:
-        return found
-    error = RedfishError(405, "OperationNotAllowed", f"The HTTP method {method} is not allowed on this resource.")
-    names = (("GET", route.get), ("PATCH", route.patch), ("POST", route.post), ("DELETE", route.delete))
-    error.headers = {"Allow": ", ".join(name for name, one in names if one)}
-    raise error
+
+
+def refuse_method(request: Request, route: Route, *, in_tree: bool) -> RedfishError:
+    """405 with the methods that there are."""
+    text = f"The HTTP method {request.method} is not allowed on this resource."
+    error = RedfishError(405, "OperationNotAllowed", text)
+    names = (("PATCH", route.patch), ("POST", route.post), ("DELETE", route.delete))
+    readable = ("GET", "HEAD") if route.get or in_tree else ()
+    error.headers = {"Allow": ", ".join([*readable, *(name for name, one in names if one)])}
+    return error
 
 
 def _grow(node: _Node, segment: str) -> _Node:

@@ -1,15 +1,11 @@
-"""All routes, one place."""
+"""All handlers, one place. A resource of the tree needs none for GET."""
 
 from emulator.redfish import (
     account_service,
     bios,
     managers,
-    memory,
-    processors,
-    registries,
-    service_root,
+    metadata,
     session_service,
-    storage,
     systems,
     task_service,
     update_service,
@@ -17,16 +13,12 @@ from emulator.redfish import (
 from emulator.redfish.router import Route
 
 ROUTES: tuple[Route, ...] = (
-    *service_root.ROUTES,
+    *metadata.ROUTES,
     *session_service.ROUTES,
     *account_service.ROUTES,
     *systems.ROUTES,
     *bios.ROUTES,
-    *processors.ROUTES,
-    *memory.ROUTES,
-    *storage.ROUTES,
     *update_service.ROUTES,
     *task_service.ROUTES,
-    *registries.ROUTES,
     *managers.ROUTES,
 )

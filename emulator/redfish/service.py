@@ -7,30 +7,31 @@ import structlog
 
 from emulator.machine.machine import Machine
 from emulator.redfish.authentication import authenticate
+from emulator.redfish.cache import Answer, Cache
+from emulator.redfish.encoding import encode
 from emulator.redfish.errors import RedfishError
-from emulator.redfish.etags import add_etag, check_if_match
+from emulator.redfish.etags import add_etag
 from emulator.redfish.expand import expand
 from emulator.redfish.http import Request, Response
 from emulator.redfish.misbehaviour import Misbehaviour
-from emulator.redfish.router import Route, Router, handler
+from emulator.redfish.resources import Resources
 
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
-Fallback = Callable[[Request], Awaitable[Response]]
 
 _MAX_BODY = 256 * 2**20
 _log = structlog.get_logger()
 
 
 class RedfishService:
-    """All BMCs of this process; `fallback` answers what no route does."""
+    """All BMCs of this process."""
 
-    def __init__(self, machines: Mapping[str, Machine], router: Router, fallback: Fallback) -> None:
+    def __init__(self, machines: Mapping[str, Machine], resources: Resources) -> None:
         """`machines` by the address of their BMC."""
         self._machines = machines
-        self._router = router
-        self._fallback = fallback
+        self._resources = resources
+        self._cache = Cache()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -41,20 +42,40 @@ class RedfishService:
             scope["path"].rstrip("/") or "/",
             scope["query_string"].decode("latin-1"),
             {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]},
-            await _read(receive),
+            b"" if scope["method"] in ("GET", "HEAD") else await _read(receive),
         )
         machine.count_request(f"{request.method} {request.path}")
+        known = self._known(request)
+        if known:
+            await _send_known(known, send)
+            return
         misbehaviour = Misbehaviour(request, receive, send)
         if not await misbehaviour.before():
             response = await self._respond(request)
+            machine.board.folder.flush()  # what was answered is kept, whatever happens next
             await misbehaviour.send(response)
+
+    def _known(self, request: Request) -> Answer | None:
+        if request.method != "GET" or request.machine.board.faults:
+            return None
+        answer = self._cache.find(request.machine, _key(request))
+        if answer is None or answer.open_to_anyone:
+            return answer
+        try:
+            authenticate(request)
+        except RedfishError:
+            return None  # it is refused, once more and in full, by the long way
+        return answer
 
     async def _respond(self, request: Request) -> Response:
         try:
-            response = await self.dispatch(request)
+            response = await self._resources.dispatch(request)
             if request.method in ("GET", "HEAD"):
-                await expand(request, response, self.dispatch)
+                await expand(request, response, self._resources.dispatch)
                 add_etag(request, response)
+                self._keep(request, response)
+            else:
+                request.machine.board.touch()
         except RedfishError as error:
             response = Response(error.status, error.document(), dict(error.headers))
         except Exception:  # noqa: BLE001  (the outermost handler: a defect of ours must not look like a BMC's)
@@ -62,25 +83,21 @@ class RedfishService:
             response = Response(501, RedfishError(501, "InternalError", "A defect of the emulator.").document())
         return response
 
-    async def dispatch(self, request: Request) -> Response:
-        """The answer to a request; raises RedfishError for a refusal."""
-        found = self._router.find(request.path)
-        if found is None:
-            self._admit(request, anyone=False)
-            return await self._fallback(request)
-        route, request.parameters = found
-        self._admit(request, anyone=request.method in route.anyone)
-        return await self._call(route, request)
+    def _keep(self, request: Request, response: Response) -> None:
+        if not response.lasting or request.method != "GET" or request.machine.board.faults:
+            return
+        body, headers = encode(response)
+        answer = Answer(body, headers, response.headers.get("ETag", ""), not request.authenticated)
+        self._cache.keep(request.machine, _key(request), answer)
 
-    def _admit(self, request: Request, *, anyone: bool) -> None:
-        if not anyone and not request.authenticated:
-            authenticate(request)
 
-    async def _call(self, route: Route, request: Request) -> Response:
-        answer = handler(route, request.method)
-        if request.method == "PATCH":
-            await check_if_match(request, route.get)
-        return await answer(request)
+def _key(request: Request) -> str:
+    return f"{request.path}?{request.query}" if request.query else request.path
+
+
+async def _send_known(answer: Answer, send: Send) -> None:
+    await send({"type": "http.response.start", "status": 200, "headers": answer.headers})
+    await send({"type": "http.response.body", "body": answer.body})
 
 
 async def _read(receive: Receive) -> bytes:

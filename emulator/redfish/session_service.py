@@ -2,23 +2,11 @@
 
 from emulator.machine.sessions import Session
 from emulator.redfish.errors import RedfishError, message, not_found
-from emulator.redfish.http import Request, Response, collection, link, no_content, ok
+from emulator.redfish.http import Request, Response, collection, no_content, ok
 from emulator.redfish.router import Route
 
 SERVICE = "/redfish/v1/SessionService"
 SESSIONS = f"{SERVICE}/Sessions"
-
-
-async def get_service(request: Request) -> Response:
-    """SessionService."""
-    document = {
-        "Id": "SessionService",
-        "Name": "Session Service",
-        "ServiceEnabled": True,
-        "SessionTimeout": int(request.machine.board.persona.sessions.timeout_seconds),
-        "Sessions": link(SESSIONS),
-    }
-    return ok("SessionService.v1_1_7.SessionService", SERVICE, document)
 
 
 async def get_sessions(request: Request) -> Response:
@@ -68,7 +56,6 @@ def _show(session: Session) -> Response:
 
 
 ROUTES = (
-    Route(SERVICE, get=get_service),
     Route(SESSIONS, get=get_sessions, post=log_in, anyone=frozenset({"POST"})),
     Route(f"{SESSIONS}/Members", post=log_in, anyone=frozenset({"POST"})),
     Route(f"{SESSIONS}/{{}}", get=get_session, delete=log_out),

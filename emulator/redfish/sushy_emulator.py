@@ -1,6 +1,7 @@
-"""sushy-tools' emulator behind the services of ours: chassis, managers, interfaces, secure boot, virtual media."""
+"""sushy-tools' emulator behind the services of ours: what it does well, it answers."""
 
 import asyncio
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,7 +15,15 @@ from emulator.redfish.errors import RedfishError, not_found
 from emulator.redfish.http import Request, Response
 
 _THREADS = 2
+_ITS_OWN = re.compile(
+    r"/redfish/v1/(Systems/[^/]+/(EthernetInterfaces|SecureBoot|VirtualMedia)|Managers/[^/]+/VirtualMedia)(/|$)"
+)
 _log = structlog.get_logger()
+
+
+def is_of_sushy_tools(path: str) -> bool:
+    """Whether sushy-tools answers at `path`."""
+    return _ITS_OWN.match(path) is not None
 
 
 class _MemoryStore(dict[Any, Any]):
@@ -30,6 +39,10 @@ class SushyEmulator:
     def __init__(self, machines: Mapping[str, Machine]) -> None:
         """`machines` by the address of their BMC."""
         self._application = WSGIMiddleware(_load(machines), workers=_THREADS)
+
+    def answers(self, request: Request) -> bool:
+        """Whether the path is one that it answers: ports of the host, secure boot, virtual media."""
+        return is_of_sushy_tools(request.path)
 
     async def answer(self, request: Request) -> Response:
         """The answer to a request for which there is no route; raises RedfishError for a refusal."""

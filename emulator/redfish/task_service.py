@@ -3,28 +3,22 @@
 import datetime as dt
 from typing import Any
 
+from emulator.machine.machine import Machine
 from emulator.machine.tasks import FINISHED, Task
 from emulator.persona.persona import Persona
 from emulator.redfish.errors import RedfishError, message, not_found
-from emulator.redfish.http import Request, Response, collection, link, ok
+from emulator.redfish.http import Request, Response, collection, ok
 from emulator.redfish.router import Route
+from emulator.tree.document import Document
 
 SERVICE = "/redfish/v1/TaskService"
 TASKS = f"{SERVICE}/Tasks"
 _TASK = "Task.v1_4_3.Task"
 
 
-async def get_service(_request: Request) -> Response:
-    """TaskService."""
-    document = {
-        "Id": "TaskService",
-        "Name": "Task Service",
-        "ServiceEnabled": True,
-        "CompletedTaskOverWritePolicy": "Oldest",
-        "DateTime": _time(dt.datetime.now(dt.UTC).timestamp()),
-        "Tasks": link(TASKS),
-    }
-    return ok("TaskService.v1_1_5.TaskService", SERVICE, document)
+def measure(_machine: Machine, document: Document) -> None:
+    """The clock."""
+    document["DateTime"] = _time(dt.datetime.now(dt.UTC).timestamp())
 
 
 async def get_tasks(request: Request) -> Response:
@@ -114,7 +108,6 @@ def _time(timestamp: float) -> str:
 
 
 ROUTES = (
-    Route(SERVICE, get=get_service),
     Route(TASKS, get=get_tasks),
     Route(f"{TASKS}/{{}}", get=get_task),
     Route(f"{TASKS}/{{}}/Monitor", get=get_monitor),

@@ -13,6 +13,7 @@ from emulator.redfish.errors import RedfishError, missing, not_found, not_in_lis
 from emulator.redfish.http import Request, Response, collection, link, no_content, ok
 from emulator.redfish.router import Route
 from emulator.redfish.task_service import accepted
+from emulator.tree.document import Document
 
 SERVICE = "/redfish/v1/UpdateService"
 INVENTORY = f"{SERVICE}/FirmwareInventory"
@@ -20,26 +21,10 @@ _SIMPLE_UPDATE = f"{SERVICE}/Actions/UpdateService.SimpleUpdate"
 _BUSY_SECONDS = 30
 
 
-async def get_service(request: Request) -> Response:
-    """UpdateService, with what the persona offers."""
-    update = request.machine.board.persona.update
-    document: dict[str, Any] = {
-        "Id": "UpdateService",
-        "Name": "Update Service",
-        "ServiceEnabled": True,
-        "FirmwareInventory": link(INVENTORY),
-        "MaxImageSizeBytes": update.max_image_bytes,
-        "Actions": {},
-    }
-    if update.multipart_uri:
-        document["MultipartHttpPushUri"] = update.multipart_uri
-    if update.push_uri:
-        document["HttpPushUri"] = update.push_uri
-        document["HttpPushUriTargets"] = request.machine.firmware.push_targets
-    if update.simple_update:
-        protocols = {"TransferProtocol@Redfish.AllowableValues": list(update.protocols)}
-        document["Actions"]["#UpdateService.SimpleUpdate"] = {"target": _SIMPLE_UPDATE, **protocols}
-    return ok("UpdateService.v1_11_0.UpdateService", SERVICE, document)
+def show(machine: Machine, document: Document) -> None:
+    """What the next push is for."""
+    if "HttpPushUriTargets" in document:
+        document["HttpPushUriTargets"] = machine.firmware.push_targets
 
 
 async def change_service(request: Request) -> Response:
@@ -189,9 +174,9 @@ def _parts(request: Request, kind: str) -> tuple[dict[str, Any], bytes]:
 
 
 ROUTES = (
-    Route(SERVICE, get=get_service, patch=change_service),
+    Route(SERVICE, patch=change_service),
     Route(_SIMPLE_UPDATE, post=simple_update),
     Route(f"{SERVICE}/{{}}", get=refuse_get, post=push),
-    Route(INVENTORY, get=get_inventory, post=push),
-    Route(f"{INVENTORY}/{{}}", get=get_entry),
+    Route(INVENTORY, get=get_inventory, post=push, lasting=True),
+    Route(f"{INVENTORY}/{{}}", get=get_entry, lasting=True),
 )

@@ -14,7 +14,7 @@ ROOT = "/redfish/v1"
 
 
 def resource(path: str, kind: str, name: str, properties: Document) -> Entry:
-    """A resource of schema `kind` (`ComputerSystem.v1_14_0.ComputerSystem`) at `path`; its Id is the path's last part."""
+    """A resource of schema `kind` (`ComputerSystem.v1_14_0.ComputerSystem`) at `path`; Id: the last part."""
     identity = path.rsplit("/", 1)[-1]
     return path, {"@odata.type": f"#{kind}", "@odata.id": path, "Id": identity, "Name": name, **properties}
 

@@ -1,7 +1,7 @@
 """All resources of one kind of server that are there from the start, as templates that its machines share."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 
 import orjson
 
@@ -16,7 +16,7 @@ class Tree:
     """Documents by path, each kept as JSON; rendered for one machine when it is asked for."""
 
     def __init__(self, documents: Iterable[Entry], *, folds_case: bool = False) -> None:
-        """`folds_case`: a path matches in any case, as on BMCs whose own links disagree. Raises ValueError for a repeat."""
+        """`folds_case`: a path matches in any case, as BMCs need whose links disagree. ValueError for a repeat."""
         self._fold: Callable[[str], str] = str.lower if folds_case else str
         self._templates: dict[str, bytes] = {}
         for path, document in documents:
@@ -52,8 +52,3 @@ def _filled(template: bytes, resolve: Resolve) -> bytes:
         return orjson.dumps(value)[1:-1]
 
     return _MARK.sub(fill, template)
-
-
-def as_mapping(entries: Iterable[Entry]) -> Mapping[str, Document]:
-    """The documents by path, for checks of a whole tree."""
-    return dict(entries)

@@ -1,0 +1,24 @@
+"""A kind of machine: its persona and the resources that it has from the start; shared by all machines of that kind."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from emulator.persona.load import load_persona
+from emulator.persona.persona import Persona
+from emulator.tree.build import build_tree
+from emulator.tree.tree import Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Loaded once per process."""
+
+    persona: Persona
+    tree: Tree
+
+
+@lru_cache
+def load_kind(name: str) -> Kind:
+    """The kind of that name; raises ConfigError."""
+    persona = load_persona(name)
+    return Kind(persona, build_tree(persona))

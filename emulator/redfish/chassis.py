@@ -1,0 +1,10 @@
+"""Chassis: what is true of a box now."""
+
+from emulator.machine.machine import Machine
+from emulator.tree.document import Document
+
+
+def show(machine: Machine, document: Document) -> None:
+    """PowerState."""
+    if "PowerState" in document:
+        document["PowerState"] = machine.host.power

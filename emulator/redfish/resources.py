@@ -1,0 +1,56 @@
+"""Who answers a request: a handler, the machine's tree of resources, or sushy-tools."""
+
+from collections.abc import Awaitable, Callable
+
+import orjson
+
+from emulator.redfish import written
+from emulator.redfish.authentication import authenticate
+from emulator.redfish.errors import not_found
+from emulator.redfish.etags import check_if_match
+from emulator.redfish.http import Request, Response
+from emulator.redfish.live import measure, schema, show
+from emulator.redfish.router import Route, Router, handler, refuse_method
+from emulator.tree.document import ROOT
+
+Fallback = Callable[[Request], Awaitable[Response]]
+
+_NOTHING = Route("")
+
+
+class Resources:
+    """All resources of all machines; `fallback` answers below the paths that it is good at."""
+
+    def __init__(self, router: Router, fallback: Fallback, fallback_answers: Callable[[Request], bool]) -> None:
+        """`fallback_answers` says whether a path is one of the fallback's."""
+        self._router = router
+        self._fallback = fallback
+        self._fallback_answers = fallback_answers
+
+    async def dispatch(self, request: Request) -> Response:
+        """The answer to a request; raises RedfishError for a refusal."""
+        route, request.parameters = self._router.find(request.path) or (_NOTHING, ())
+        open_root = request.path == ROOT and request.method in ("GET", "HEAD")
+        if not open_root and request.method not in route.anyone and not request.authenticated:
+            authenticate(request)
+        if handler(route, request.method) is None and self._fallback_answers(request):
+            return await self._fallback(request)
+        if request.method == "PATCH":
+            await check_if_match(request, self.dispatch)
+        answer = handler(route, request.method)
+        if answer:
+            response = await answer(request)
+            response.lasting = route.lasting
+            return response
+        return await self._of_tree(request, route)
+
+    async def _of_tree(self, request: Request, route: Route) -> Response:
+        document = show(request.machine, request.path)
+        if document is None and route is _NOTHING:
+            raise not_found(request.path)
+        if document is not None and request.method == "PATCH" and written.WRITABLE.get(schema(document)):
+            return await written.change(request, document, schema(document))
+        if document is None or request.method not in ("GET", "HEAD"):
+            raise refuse_method(request, route, in_tree=document is not None)
+        basis = orjson.dumps(document)
+        return Response(200, document, etag=basis, lasting=not measure(request.machine, document))

@@ -1,0 +1,61 @@
+"""The service root."""
+
+from collections.abc import Iterator
+
+from emulator.persona.persona import Persona
+from emulator.tree.document import ROOT, Document, Entry, link, resource
+
+_UUIDS = {"system": "${uuid}", "own": "${uuid:service}", "absent": None}
+
+
+def build(persona: Persona) -> Iterator[Entry]:
+    """ServiceRoot."""
+    root = persona.root
+    shown = {"Vendor": root.vendor, "Product": root.product, "UUID": _UUIDS[root.uuid]}
+    properties: Document = {
+        "RedfishVersion": root.redfish_version,
+        **{name: value for name, value in shown.items() if value},
+        **{name: link(f"{ROOT}/{name}") for name in service_names(persona)},
+        "Tasks": link(f"{ROOT}/TaskService"),
+        "Links": {"Sessions": link(f"{ROOT}/SessionService/Sessions")},
+        "ProtocolFeaturesSupported": _features(persona),
+    }
+    if root.vendor == "Dell":
+        oem = {"ServiceTag": "${serial}", "ManagerMACAddress": "${mac:-1}", "IsBranded": 0}
+        properties["Oem"] = {"Dell": oem}
+    path, document = resource(ROOT, "ServiceRoot.v1_10_0.ServiceRoot", "Root Service", properties)
+    yield path, {**document, "Id": root.id}
+
+
+def service_names(persona: Persona) -> tuple[str, ...]:
+    """The links of the root, in order."""
+    services = persona.services
+    optional = {
+        "EventService": services.events,
+        "TelemetryService": services.telemetry,
+        "CertificateService": services.certificates,
+        "ComponentIntegrity": services.component_integrity,
+    }
+    always = ("Systems", "Chassis", "Managers", "SessionService", "AccountService", "UpdateService", "Registries")
+    return (*always, *(name for name, there in optional.items() if there and name in _BUILT))
+
+
+_BUILT: tuple[str, ...] = ()  # optional services that have a builder
+
+
+def _features(persona: Persona) -> Document:
+    expand = persona.expand
+    return {
+        "ExcerptQuery": False,
+        "FilterQuery": False,
+        "OnlyMemberQuery": False,
+        "SelectQuery": False,
+        "DeepOperations": {"DeepPATCH": False, "DeepPOST": False},
+        "ExpandQuery": {
+            "Links": expand.links,
+            "NoLinks": expand.no_links,
+            "ExpandAll": expand.expand_all,
+            "Levels": expand.levels,
+            "MaxLevels": expand.max_levels,
+        },
+    }
