@@ -9,12 +9,15 @@ import structlog
 import typer
 import uvloop
 
-from emulator.config import load_fleet
+from emulator.config import FleetConfig, load_fleet
 from emulator.errors import ConfigError
+from emulator.fault_rates import with_fault_rates
 from emulator.faults.catalog import FAULTS
-from emulator.fleet import Plan, Settings, invent, write_fleet
-from emulator.options import with_faults
+from emulator.faults.inventory import FLEET_FAULTS
+from emulator.fleet import Settings, fleet_of, invent, write_fleet
+from emulator.options import read_rates, with_faults
 from emulator.package import write_packages
+from emulator.racks import Plan
 
 application = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
 
@@ -25,33 +28,46 @@ def serve(
     fault: Annotated[list[str] | None, typer.Option(help="BMC:FAULT[:argument=value,...], may be repeated.")] = None,
 ) -> None:
     """Be the BMCs of a fleet until SIGTERM."""
-    from emulator.serving import serve as serve_fleet
-
-    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # it calls half an answer an error of ours
-    structlog.configure(
-        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-    )
-    uvloop.run(serve_fleet(with_faults(load_fleet(config), fault or [])))
+    _serve(with_faults(load_fleet(config), fault or []))
 
 
 @application.command()
 def fleet(
-    out: Annotated[Path, typer.Option(help="Folder for fleet.yaml and expected.yaml.")],
-    racks: Annotated[int, typer.Option(min=1, max=255)] = 1,
-    trays: Annotated[int, typer.Option(min=1, max=254)] = 8,
+    out: Annotated[Path | None, typer.Option(help="Folder for fleet.yaml and expected.yaml.")] = None,
+    racks: Annotated[int, typer.Option(min=1)] = 1,
+    trays: Annotated[int, typer.Option(min=1, help="In each rack; not with --layout nvl72.")] = 8,
     persona: Annotated[str, typer.Option(help="One or several, separated by commas.")] = "hgx-h100",
-    port: int = 8443,
-    admin_port: int = 8444,
+    layout: Annotated[str, typer.Option(help="plain, or nvl72: 18 compute and 9 switch trays a rack.")] = "plain",
+    port: Annotated[int, typer.Option(min=1, max=65535)] = 8443,
+    admin_port: Annotated[int, typer.Option(min=1, max=65535)] = 8444,
     speed: Annotated[float, typer.Option(min=0, help="Emulated seconds per second; 0: no waiting.")] = 60.0,
     boot_service: str = "http://127.0.0.1:8410",
-    network: Annotated[str, typer.Option(help="The first two numbers of the addresses.")] = "127.20",
+    network: Annotated[str, typer.Option(help="The first two numbers of the first address.")] = "127.20",
     seed: int = 1,
+    fault_rate: Annotated[
+        list[str] | None, typer.Option(help="FAULT[:argument=value,...]=SHARE, such as silent=2%; may be repeated.")
+    ] = None,
+    memory_only: Annotated[  # noqa: FBT002  (a flag)
+        bool, typer.Option("--memory-only", help="States are lost when the emulator ends.")
+    ] = False,
+    be_it: Annotated[  # noqa: FBT002  (a flag)
+        bool, typer.Option("--serve", help="Be these BMCs at once; without --out nothing is written or kept.")
+    ] = False,
 ) -> None:
-    """Invent a fleet: fleet.yaml for the emulator, expected.yaml and .csv for the product."""
-    entries = invent(Plan(racks, trays, tuple(persona.split(",")), network, seed))
-    write_fleet(entries, Settings(port, admin_port, speed, boot_service), out)
-    typer.echo(f"{len(entries)} BMCs in {out / 'fleet.yaml'}")
+    """Invent a fleet: fleet.yaml for the emulator, expected.yaml and .csv for the product, and NetBox's own."""
+    entries = invent(Plan(racks, trays, tuple(persona.split(",")), network, seed, layout))
+    state_dir = None if memory_only or out is None else Path("state")
+    rates = read_rates(fault_rate or [])
+    settings = Settings(port, admin_port, speed, boot_service, state_dir, seed, rates)
+    invented = fleet_of(entries, settings)
+    with_fault_rates(invented)
+    if out is not None:
+        write_fleet(entries, settings, out)
+        typer.echo(f"{len(entries)} BMCs in {out / 'fleet.yaml'}")
+    if be_it:
+        _serve(invented if out is None else load_fleet(out / "fleet.yaml"))
+    elif out is None:
+        raise ConfigError("fleet: give --out FOLDER for the files, or --serve to be these BMCs at once")
 
 
 @application.command()
@@ -64,9 +80,20 @@ def firmware(out: Annotated[Path, typer.Option(help="Folder for the package file
 @application.command()
 def faults() -> None:
     """List the faults, their arguments and where each was seen."""
-    for fault in FAULTS:
+    for fault in (*FAULTS, *FLEET_FAULTS):
         arguments = ", ".join(f"{name}={value!r}" for name, value in {"times": None, **fault.arguments}.items())
         typer.echo(f"{fault.name}\n    {fault.effect}\n    arguments: {arguments}\n    source: {fault.source}")
+
+
+def _serve(fleet: FleetConfig) -> None:
+    from emulator.serving import serve as serve_fleet
+
+    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # it calls half an answer an error of ours
+    structlog.configure(
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+    )
+    uvloop.run(serve_fleet(fleet))
 
 
 def main() -> None:

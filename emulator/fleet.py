@@ -3,27 +3,22 @@
 import csv
 import random
 import uuid
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from emulator.config import BmcEntry
+from emulator.config import BmcEntry, FaultRate, FleetConfig
+from emulator.errors import ConfigError
+from emulator.netbox import write_netbox
 from emulator.persona.load import load_persona
+from emulator.persona.persona import Persona
+from emulator.racks import Plan, slots_of
 
 _LETTERS = "BCDFGHJKLMNPQRSTVWXYZ"
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What to invent: racks of trays, personas in turn within each rack, addresses from `network`.rack.tray."""
-
-    racks: int
-    trays: int
-    personas: tuple[str, ...]
-    network: str = "127.20"
-    seed: int = 1
+_DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,50 +29,79 @@ class Settings:
     admin_port: int = 8444
     speed: float = 60.0
     boot_service: str = "http://127.0.0.1:8410"
+    state_dir: Path | None = Path("state")
+    seed: int = 1
+    fault_rates: tuple[FaultRate, ...] = ()
 
 
 def invent(plan: Plan) -> list[BmcEntry]:
-    """The BMCs of a plan. Raises ConfigError for an unknown persona."""
+    """The BMCs of a plan; no two ports have one MAC address. Raises ConfigError for an unknown persona."""
     chance = random.Random(plan.seed)  # noqa: S311  (reproducible, not secret)
+    macs: set[str] = set()
     entries = []
-    for rack in range(1, plan.racks + 1):
-        for tray in range(1, plan.trays + 1):
-            persona = plan.personas[(tray - 1) % len(plan.personas)]
-            entries.append(
-                BmcEntry(
-                    name=f"r{rack:02}-u{tray:02}",
-                    rack=f"r{rack:02}",
-                    position=tray,
-                    address=f"{plan.network}.{rack}.{tray}",
-                    persona=persona,
-                    serial=_serial(load_persona(persona).serial_pattern, chance),
-                    uuid=str(uuid.UUID(int=chance.getrandbits(128), version=4)),
-                )
+    for slot in slots_of(plan):
+        persona = _persona(slot.persona, plan.layout)
+        serial = _serial(persona.serial_pattern, chance)
+        while True:
+            entry = BmcEntry(
+                name=slot.name,
+                rack=slot.rack,
+                position=slot.position,
+                power_domain=slot.power_domain,
+                nvlink_domain=slot.nvlink_domain,
+                address=slot.address,
+                persona=slot.persona,
+                serial=serial,
+                uuid=str(uuid.UUID(int=chance.getrandbits(128), version=4)),
             )
+            ports = {entry.mac(persona, number) for number in range(-1, len(persona.system.nics))}
+            if macs.isdisjoint(ports):
+                break
+        macs |= ports
+        entries.append(entry)
     return entries
 
 
-def write_fleet(entries: list[BmcEntry], settings: Settings, directory: Path) -> None:
-    """Write fleet.yaml, expected.yaml and expected.csv to `directory`."""
+def fleet_of(entries: Sequence[BmcEntry], settings: Settings) -> FleetConfig:
+    """A fleet that is written nowhere. Raises ConfigError."""
+    try:
+        return FleetConfig(
+            port=settings.port,
+            admin_port=settings.admin_port,
+            state_dir=settings.state_dir,
+            speed=settings.speed,
+            boot_service=settings.boot_service,
+            seed=settings.seed,
+            fault_rates=settings.fault_rates,
+            bmcs=tuple(entries),
+        )
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
+
+
+def write_fleet(entries: Sequence[BmcEntry], settings: Settings, directory: Path) -> None:
+    """Write fleet.yaml, and what the rack plan says as expected.yaml, expected.csv and for NetBox, to `directory`."""
     directory.mkdir(parents=True, exist_ok=True)
     head = {
         "port": settings.port,
         "admin_port": settings.admin_port,
-        "state_dir": "state",
+        "state_dir": str(settings.state_dir) if settings.state_dir else None,
         "speed": settings.speed,
         "boot_service": settings.boot_service,
+        "seed": settings.seed,
+        "fault_rates": [rate.model_dump() for rate in settings.fault_rates],
     }
-    bmcs = [_listed(entry) for entry in entries]
     nodes = expected_nodes(entries, settings.port)
-    (directory / "fleet.yaml").write_text(_dump({**head, "bmcs": bmcs}), encoding="utf-8")
-    (directory / "expected.yaml").write_text(_dump({"nodes": nodes}), encoding="utf-8")
+    _dump(directory / "fleet.yaml", {**head, "bmcs": [_listed(entry) for entry in entries]})
+    _dump(directory / "expected.yaml", {"nodes": nodes})
     with (directory / "expected.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(nodes[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(nodes)
+    write_netbox(entries, settings.port, directory)
 
 
-def expected_nodes(entries: list[BmcEntry], port: int) -> list[dict[str, Any]]:
+def expected_nodes(entries: Sequence[BmcEntry], port: int) -> list[dict[str, Any]]:
     """What the rack plan and the labels say about these BMCs."""
     return [
         {
@@ -94,6 +118,13 @@ def expected_nodes(entries: list[BmcEntry], port: int) -> list[dict[str, Any]]:
     ]
 
 
+def _persona(name: str, layout: str) -> Persona:
+    try:
+        return load_persona(name)
+    except ConfigError as error:
+        raise ConfigError(f"--layout {layout}: {error}" if layout != "plain" else f"--persona: {error}") from error
+
+
 def _listed(entry: BmcEntry) -> dict[str, Any]:
     document = entry.model_dump(mode="json", exclude_defaults=True)
     return {**document, "faults": list(entry.faults)}
@@ -107,5 +138,6 @@ def _serial(pattern: str, chance: random.Random) -> str:
     )
 
 
-def _dump(document: dict[str, Any]) -> str:
-    return str(yaml.safe_dump(document, sort_keys=False, width=200))
+def _dump(path: Path, document: Mapping[str, Any]) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        yaml.dump(document, file, Dumper=_DUMPER, sort_keys=False, width=200)

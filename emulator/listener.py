@@ -1,17 +1,18 @@
 """One listening socket for all of 127/8: a connection is accepted first, then its own address says which BMC it is."""
 
 import asyncio
+import ipaddress
 import socket
-import ssl
 import struct
 from collections.abc import Mapping
+from pathlib import Path
 
 import structlog
 from uvicorn import Config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
-from emulator.certificate import tls_context
+from emulator.certificate import Certificates
 from emulator.errors import ConfigError
 from emulator.machine.machine import Machine
 from emulator.redfish.service import RedfishService
@@ -20,6 +21,7 @@ _BACKLOG = 4096
 _ACCEPTS_AT_ONCE = 64
 _KEEP_ALIVE_SECONDS = 60
 _HANDSHAKE_SECONDS = 30.0
+_LISTENS = "0A"  # the state TCP_LISTEN in /proc/net/tcp
 _log = structlog.get_logger()
 
 
@@ -33,19 +35,38 @@ def open_socket(port: int) -> socket.socket:
         listening.listen(_BACKLOG)
     except OSError as error:
         listening.close()
-        raise ConfigError(f"port {port} of the BMCs cannot be opened: {error.strerror}") from error
+        raise ConfigError(no_port("port", port, error)) from error
     listening.settimeout(0)
     return listening
+
+
+def no_port(field: str, port: int, error: OSError) -> str:
+    """What to tell a person when the port that `field` of the fleet file names cannot be opened, with who holds it."""
+    held = ", ".join(f"{address}:{port}" for address in _listening_at(port))
+    found = f" (something listens at {held})" if held else ""
+    option = f"fleet --{field.replace('_', '-')}"
+    return f"{field} {port} cannot be opened: {error.strerror}{found}; end that, or take another one ({option})"
+
+
+def _listening_at(port: int) -> list[str]:
+    """The IPv4 addresses at which some process listens on `port`; none where the system does not say."""
+    try:
+        lines = Path("/proc/net/tcp").read_text(encoding="ascii").splitlines()[1:]
+    except OSError:
+        return []
+    ends = [line.split()[1].split(":") for line in lines if line.split()[3] == _LISTENS]
+    numbers = sorted(int.from_bytes(bytes.fromhex(address), "little") for address, one in ends if int(one, 16) == port)
+    return [str(ipaddress.ip_address(number)) for number in numbers]
 
 
 class Listener:
     """Hands each connection to the BMC at the address that was connected to."""
 
     def __init__(self, listening: socket.socket, machines: Mapping[str, Machine], service: RedfishService) -> None:
-        """`machines` by the address of their BMC."""
+        """`machines` by the address of their BMC, at least one."""
         self._socket = listening
         self._machines = machines
-        self._contexts: dict[str, ssl.SSLContext] = {}
+        self._certificates = Certificates(next(iter(machines.values())).board.folder)
         self._handshakes: set[asyncio.Task[None]] = set()
         self._config = Config(
             service,
@@ -56,7 +77,7 @@ class Listener:
             timeout_keep_alive=_KEEP_ALIVE_SECONDS,
         )
         self._config.load()
-        self._connections: dict[str, ServerState] = {address: ServerState() for address in machines}
+        self._connections: dict[str, ServerState] = {}
         for address, machine in machines.items():
             machine.disconnect = lambda address=address: self._disconnect(address)  # type: ignore[misc]
 
@@ -68,7 +89,7 @@ class Listener:
         """Accept no more and end the open connections."""
         asyncio.get_running_loop().remove_reader(self._socket.fileno())
         self._socket.close()
-        for address in self._machines:
+        for address in list(self._connections):
             self._disconnect(address)
 
     def _accept(self) -> None:
@@ -91,12 +112,9 @@ class Listener:
 
     async def _serve(self, connection: socket.socket, address: str, machine: Machine) -> None:
         connection.settimeout(0)
-        context = self._contexts.get(address)
-        if context is None:
-            context = tls_context(machine.board.directory, machine.board.entry.name, address)
-            self._contexts[address] = context
-        state = self._connections[address]
+        state = self._connections.setdefault(address, ServerState())
         try:
+            context = self._certificates.context(machine.board.entry.name, address)
             await asyncio.get_running_loop().connect_accepted_socket(
                 lambda: HttpToolsProtocol(self._config, state, {}),
                 connection,
@@ -108,7 +126,8 @@ class Listener:
             connection.close()
 
     def _disconnect(self, address: str) -> None:
-        for protocol in list(self._connections[address].connections):
+        known = self._connections.get(address)
+        for protocol in list(known.connections) if known else ():
             transport = getattr(protocol, "transport", None)
             if transport:
                 transport.abort()

@@ -3,8 +3,9 @@
 from typing import Any
 
 import yaml
+from pydantic import ValidationError
 
-from emulator.config import BmcEntry, FleetConfig
+from emulator.config import BmcEntry, FaultRate, FleetConfig
 from emulator.errors import ConfigError
 from emulator.faults.catalog import read_fault
 
@@ -12,25 +13,53 @@ from emulator.faults.catalog import read_fault
 def with_faults(fleet: FleetConfig, options: list[str]) -> FleetConfig:
     """`fleet` with the faults of `BMC:FAULT[:argument=value,...]` options added. Raises ConfigError."""
     added: dict[str, list[dict[str, dict[str, Any]]]] = {}
+    names = {entry.name for entry in fleet.bmcs}
     for option in options:
         bmc, setting = _read(option)
-        if bmc not in {entry.name for entry in fleet.bmcs}:
-            raise ConfigError(f"--fault {option}: no BMC is named '{bmc}'")
+        if bmc not in names:
+            raise ConfigError(f"--fault {option}: no BMC is named '{bmc}'; give BMC:FAULT, such as r01-u01:silent")
         added.setdefault(bmc, []).append(setting)
     bmcs = tuple(_add(entry, added.get(entry.name, [])) for entry in fleet.bmcs)
     return fleet.model_copy(update={"bmcs": bmcs})
 
 
+def read_rates(options: list[str]) -> tuple[FaultRate, ...]:
+    """The rates of `FAULT[:argument=value,...]=SHARE` options; a share is 0.02 or 2%. Raises ConfigError."""
+    return tuple(_rate(option) for option in options)
+
+
 def _read(option: str) -> tuple[str, dict[str, dict[str, Any]]]:
     bmc, _, rest = option.partition(":")
     name, _, given = rest.partition(":")
-    pairs = (pair.partition("=") for pair in given.split(",") if pair)
-    setting = {name: {key: yaml.safe_load(value) for key, _, value in pairs}}
+    setting = {name: _arguments(given)}
     try:
         read_fault(setting)
     except ValueError as error:
         raise ConfigError(f"--fault {option}: {error}") from error
     return bmc, setting
+
+
+def _rate(option: str) -> FaultRate:
+    setting, _, share = option.rpartition("=")
+    name, _, given = setting.partition(":")
+    try:
+        return FaultRate(fault=name, share=_share(share), arguments=_arguments(given))
+    except ValidationError as error:
+        problem = error.errors()[0]
+        reason = str(problem.get("ctx", {}).get("error", problem["msg"]))
+        remedy = "; a share is 0 to 1, or 0% to 100%" if problem["loc"] == ("share",) else ""
+        raise ConfigError(f"--fault-rate {option}: {reason}{remedy}") from error
+    except ValueError as error:
+        raise ConfigError(f"--fault-rate {option}: give FAULT=SHARE, such as silent=2% or silent=0.02") from error
+
+
+def _share(text: str) -> float:
+    return float(text[:-1]) / 100 if text.endswith("%") else float(text)
+
+
+def _arguments(given: str) -> dict[str, Any]:
+    pairs = (pair.partition("=") for pair in given.split(",") if pair)
+    return {key: yaml.safe_load(value) for key, _, value in pairs}
 
 
 def _add(entry: BmcEntry, faults: list[dict[str, dict[str, Any]]]) -> BmcEntry:

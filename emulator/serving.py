@@ -1,19 +1,26 @@
 """One process that is a whole fleet."""
 
 import asyncio
+import gc
+import resource
 import signal
 import socket
+from collections.abc import Mapping
+from contextlib import closing
 
 import aiohttp
 import uvicorn
 
-from emulator.admin import admin_application
+from emulator.admin.application import admin_application
 from emulator.clock import Clock
 from emulator.config import FleetConfig
 from emulator.errors import ConfigError
-from emulator.listener import Listener, open_socket
+from emulator.fault_rates import with_fault_rates
+from emulator.listener import Listener, no_port, open_socket
 from emulator.machine.board import open_board
 from emulator.machine.machine import Machine
+from emulator.machine.state_folder import StateFolder
+from emulator.redfish.resources import Resources
 from emulator.redfish.router import Router
 from emulator.redfish.routes import ROUTES
 from emulator.redfish.service import RedfishService
@@ -24,11 +31,13 @@ _FETCHES_AT_ONCE = 128
 
 async def serve(fleet: FleetConfig) -> None:
     """Be all BMCs of `fleet` until SIGTERM or SIGINT. Raises ConfigError before anything has started."""
+    _allow_connections()
     with open_socket(fleet.port) as listening, _open_admin(fleet.admin_port) as admin_socket:
         connector = aiohttp.TCPConnector(limit=_FETCHES_AT_ONCE)
         async with aiohttp.ClientSession(connector=connector) as client:
-            machines = _build(fleet, client)
-            await _live(machines, fleet, listening, admin_socket)
+            with closing(StateFolder(fleet.state_dir)) as folder:
+                machines = _build(fleet, folder, client)
+                await _live(machines, fleet, listening, admin_socket)
 
 
 async def _live(
@@ -38,12 +47,12 @@ async def _live(
     admin_socket: socket.socket,
 ) -> None:
     by_address = {machine.board.entry.address: machine for machine in machines}
-    service = RedfishService(by_address, Router(ROUTES), SushyEmulator(by_address).answer)
+    service = RedfishService(by_address, _resources(by_address))
     listener = Listener(listening, by_address, service)
     ended = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
-    admin = await _start_admin(machines, admin_socket)
+    admin = await _start_admin(machines, fleet, admin_socket)
     for machine in machines:
         machine.start()
     listener.start()
@@ -55,13 +64,26 @@ async def _live(
     await asyncio.gather(*(machine.stop() for machine in machines))
 
 
-def _build(fleet: FleetConfig, client: aiohttp.ClientSession) -> list[Machine]:
+def _resources(machines: Mapping[str, Machine]) -> Resources:
+    behind = SushyEmulator(machines)
+    return Resources(Router(ROUTES), behind.answer, behind.answers)
+
+
+def _build(fleet: FleetConfig, folder: StateFolder, client: aiohttp.ClientSession) -> list[Machine]:
     clock = Clock(fleet.speed)
-    try:
-        fleet.state_dir.mkdir(parents=True, exist_ok=True)
-        return [Machine(open_board(entry, clock, fleet.state_dir), fleet.boot_service, client) for entry in fleet.bmcs]
-    except (OSError, ValueError, TypeError) as error:
-        raise ConfigError(f"{fleet.state_dir}: the state cannot be read: {error}") from error
+    bmcs = with_fault_rates(fleet).bmcs
+    gc.disable()  # what is built here lives as long as the process
+    machines = [Machine(open_board(entry, clock, folder), fleet.boot_service, client) for entry in bmcs]
+    gc.enable()
+    gc.freeze()
+    return machines
+
+
+def _allow_connections() -> None:
+    """As many open files as the system allows: each connection is one."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def _open_admin(port: int) -> socket.socket:
@@ -71,12 +93,12 @@ def _open_admin(port: int) -> socket.socket:
         listening.bind(("127.0.0.1", port))
     except OSError as error:
         listening.close()
-        raise ConfigError(f"admin port {port} cannot be opened: {error.strerror}") from error
+        raise ConfigError(no_port("admin_port", port, error)) from error
     return listening
 
 
-async def _start_admin(machines: list[Machine], listening: socket.socket) -> asyncio.Server:
-    application = admin_application({machine.board.entry.name: machine for machine in machines})
+async def _start_admin(machines: list[Machine], fleet: FleetConfig, listening: socket.socket) -> asyncio.Server:
+    application = admin_application({machine.board.entry.name: machine for machine in machines}, fleet)
     config = uvicorn.Config(application, log_config=None, access_log=False, lifespan="off", ws="none")
     config.load()
     state = uvicorn.server.ServerState()

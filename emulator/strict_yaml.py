@@ -23,26 +23,39 @@ def load_yaml(path: Path, model: type[Model]) -> Model:
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
     try:
-        node = yaml.compose(text, Loader=_LOADER)
         content = yaml.load(text, Loader=_LOADER)  # noqa: S506  (a safe loader, the C one where there is one)
     except yaml.YAMLError as error:
         raise ConfigError(f"{path}: is not YAML: {error}") from error
     try:
         return model.model_validate(content)
     except ValidationError as error:
+        node = yaml.compose(text, Loader=_LOADER)
         lines = [_describe(path, node, model, problem) for problem in error.errors()[:5]]
         raise ConfigError("\n".join(lines)) from error
 
 
+def place_in(path: Path, location: Location) -> str:
+    """`file:line: field` of a part of a file that has been read, for a message about it."""
+    node = yaml.compose(path.read_text(encoding="utf-8"), Loader=_LOADER)
+    return _place(path, node, location)
+
+
 def _describe(path: Path, node: yaml.Node | None, model: type[BaseModel], problem: Any) -> str:
-    location: Location = problem["loc"]
-    where = f"{path}:{_line(node, location)}: {'.'.join(map(str, location)) or 'the file'}"
+    context = problem.get("ctx", {})
+    location: Location = (*problem["loc"], *context.get("at", ()))  # a validator may know the place better
+    where = _place(path, node, location)
+    if problem["type"] == "value_error":
+        return f"{where}: {context['error']}"
     if problem["type"] != "extra_forbidden":
         return f"{where}: {problem['msg']}"
     known = sorted(_fields_at(model, location[:-1]))
     near = difflib.get_close_matches(str(location[-1]), known, n=1)
     advice = f"did you mean '{near[0]}'?" if near else f"known fields: {', '.join(known)}"
     return f"{where}: unknown field; {advice}"
+
+
+def _place(path: Path, node: yaml.Node | None, location: Location) -> str:
+    return f"{path}:{_line(node, location)}: {'.'.join(map(str, location)) or 'the file'}"
 
 
 def _line(node: yaml.Node | None, location: Location) -> int:

@@ -16,7 +16,8 @@ from typing import Any
 
 from emulator.config import BmcEntry, FaultSetting
 from emulator.errors import EmulatorError
-from emulator.fleet import Plan, Settings, expected_nodes, invent, write_fleet
+from emulator.fleet import Settings, expected_nodes, invent, write_fleet
+from emulator.racks import Plan
 
 _READY_SECONDS = 60.0
 

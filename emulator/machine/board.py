@@ -2,31 +2,50 @@
 
 import hashlib
 import re
+import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
 from emulator.clock import Clock
 from emulator.config import BmcEntry
 from emulator.faults.active import ActiveFaults
-from emulator.machine.state import State, read_state, write_state
-from emulator.persona.load import load_persona
+from emulator.kind import Kind, load_kind
+from emulator.machine.state import State
+from emulator.machine.state_folder import StateFolder
 from emulator.persona.persona import Persona
+from emulator.tree.document import Document
 
 
 @dataclass(slots=True)
 class Board:
-    """The identity, the kind and the memory of one machine; `directory` is its own folder of the state folder."""
+    """The identity, the kind and the memory of one machine."""
 
     entry: BmcEntry
-    persona: Persona
+    kind: Kind
     clock: Clock
-    directory: Path
+    folder: StateFolder
     state: State
     faults: ActiveFaults
+    revision: int = 0
+
+    @property
+    def persona(self) -> Persona:
+        """How this kind of server looks and behaves."""
+        return self.kind.persona
+
+    def touch(self) -> None:
+        """Something that a client may see has changed: no answer of before is good any more."""
+        self.revision += 1
 
     def save(self) -> None:
         """Remember the state; call it after each change."""
-        write_state(self.directory / "state.json", self.state)
+        self.touch()
+        self.folder.save(self.entry.name, self.state)
+
+    @property
+    def directory(self) -> Path:
+        """The folder of the files of this machine; it is there."""
+        return self.folder.directory(self.entry.name)
 
     @property
     def serial(self) -> str:
@@ -54,26 +73,45 @@ class Board:
         """The version that the manager runs."""
         return self.version(next(slot.key for slot in self.persona.slots.values() if slot.component == "bmc"))
 
+    def document(self, path: str) -> Document | None:
+        """The resource at `path` as it left the factory, with the identities of this machine; None: there is none."""
+        return self.kind.tree.render(path, self._identity)
+
     def version(self, key: str) -> str:
         """The version that runs in a firmware slot."""
         return self.state.firmware.get(key) or self.persona.slots[key].version
 
     def mac(self, number: int) -> str:
         """The MAC address of the port `number` of the host; the BMC has number -1."""
-        digest = hashlib.sha256(f"{self.uuid} {number}".encode()).digest()
-        return ":".join([self.persona.mac_prefix, *(f"{byte:02X}" for byte in digest[:3])])
+        return self.entry.mac(self.persona, number)
+
+    def _identity(self, name: str, part: str) -> str:
+        """What a mark `${name:part}` of a document stands for; every part has its own, always the same."""
+        if name == "mac":
+            return self.mac(int(part))
+        if name in ("serial", "uuid") and not part:
+            return self.serial if name == "serial" else self.uuid
+        if name in ("address", "name", "rack", "position"):
+            return str(getattr(self.entry, name))
+        digest = hashlib.sha256(f"{self.uuid} {part}".encode()).digest()
+        match name:
+            case "uuid":
+                return str(uuid.UUID(bytes=digest[:16], version=4))
+            case "number":
+                return f"1{int.from_bytes(digest[:8]) % 10**12:012}"
+            case "hex":
+                return digest[:4].hex().upper()
+        raise ValueError(f"unknown mark ${{{name}}}")
 
 
-def open_board(entry: BmcEntry, clock: Clock, state_dir: Path) -> Board:
-    """The board of `entry` as it was when it was last used, or new from the factory."""
-    persona = load_persona(entry.persona)
-    directory = state_dir / entry.name
-    directory.mkdir(parents=True, exist_ok=True)
-    state = read_state(directory / "state.json")
-    if state is None:
-        state = State(persona.accounts.username, entry.password(persona), power=entry.power)
+def open_board(entry: BmcEntry, clock: Clock, folder: StateFolder) -> Board:
+    """The board of `entry` as it was when it was last used, or new from the factory. Raises ConfigError."""
+    kind = load_kind(entry.persona)
+    persona = kind.persona
+    factory = State(persona.accounts.username, entry.password(persona), power=entry.power)
+    state = folder.open(entry.name, factory)
     faults = ActiveFaults(state.faults_spent)
     for setting in entry.faults:
         if not state.password_changed or "wrong-password" not in setting:
             faults.plant(setting)
-    return Board(entry, persona, clock, directory, state, faults)
+    return Board(entry, kind, clock, folder, state, faults)

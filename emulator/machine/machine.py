@@ -11,6 +11,7 @@ from emulator.faults.fault import Arguments
 from emulator.machine.accounts import AccountLock
 from emulator.machine.bios_settings import BiosSettings
 from emulator.machine.board import Board
+from emulator.machine.feeds import FEEDS, NONE
 from emulator.machine.firmware import Firmware
 from emulator.machine.host import Host
 from emulator.machine.network_boot import NetworkBoot
@@ -36,9 +37,14 @@ class Machine:
         self.boot = NetworkBoot(board, self.bios, boot_service, client)
         self.host = Host(board, self.boot, self._host_starts)
         self.requests: Counter[str] = Counter()
-        self.has_power = True
+        self.lost_feeds = NONE
         self._bmc_down: asyncio.TimerHandle | None = None
         self.disconnect: Callable[[], None] = lambda: None  # set by the listener: ends the open connections
+
+    @property
+    def has_power(self) -> bool:
+        """Whether one of its feeds is live."""
+        return self.lost_feeds != FEEDS
 
     @property
     def bmc_answers(self) -> bool:
@@ -70,14 +76,30 @@ class Machine:
 
     def lose_power(self) -> None:
         """Both feeds are gone: the host is off and the BMC is silent."""
-        self.has_power = False
+        self.lost_feeds = FEEDS
         self._forget()
         self.host.lose_power()
 
     def restore_power(self) -> None:
         """The feeds are back: the BMC starts, the host stays off."""
-        self.has_power = True
+        self.lost_feeds = NONE
         self.reset_bmc()
+
+    def lose_feed(self, feed: str) -> None:
+        """One feed is gone; the machine goes on with the other one while that is live."""
+        if self.lost_feeds | {feed} != FEEDS:
+            self.lost_feeds |= {feed}
+        elif self.has_power:
+            self.lose_power()
+        self.board.touch()
+
+    def restore_feed(self, feed: str) -> None:
+        """One feed is back; a machine that had none starts as after any loss of power."""
+        remaining = self.lost_feeds - {feed}
+        if not self.has_power:
+            self.restore_power()
+        self.lost_feeds = remaining
+        self.board.touch()
 
     def kill_agent(self) -> None:
         """Kill the process that runs on the host, if there is one."""
@@ -105,6 +127,10 @@ class Machine:
         return {
             "name": self.board.entry.name,
             "persona": self.board.persona.name,
+            "place": self.board.entry.model_dump(
+                include={"rack", "position", "power_domain", "nvlink_domain", "meant_for"}
+            ),
+            "feeds": {feed: feed not in self.lost_feeds for feed in sorted(FEEDS)},
             "power": self.host.power,
             "phase": self.host.phase,
             "bmc_answers": self.bmc_answers,

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import orjson
 
@@ -31,6 +32,8 @@ class State:
     resets: int = 0
     bmc_resets: int = 0
     failed_logins: int = 0
+    written: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Properties that clients wrote, by the path of the resource."""
     flashes: dict[str, dict[str, int]] = field(default_factory=dict)
     faults_spent: dict[str, int] = field(default_factory=dict)
 
@@ -40,8 +43,13 @@ def read_state(path: Path) -> State | None:
     return State(**orjson.loads(path.read_bytes())) if path.exists() else None
 
 
-def write_state(path: Path, state: State) -> None:
-    """Keep `state` at `path`: afterwards the file holds all of it or the previous one."""
+def packed(state: State) -> bytes:
+    """`state` as its file holds it."""
+    return orjson.dumps(state)
+
+
+def write_state(path: Path, content: bytes) -> None:
+    """Keep a packed state at `path`: afterwards the file holds all of it or the previous one."""
     new = path.with_suffix(".new")
-    new.write_bytes(orjson.dumps(state))
+    new.write_bytes(content)
     new.replace(path)

@@ -1,0 +1,83 @@
+"""One BMC: its physical truth, its faults, and hands that pull its plugs."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from emulator.admin.answers import Refused, answer, body_of
+from emulator.machine.machine import Machine
+
+_ACTIONS: Mapping[str, Callable[[Machine], None]] = {
+    "power-loss": Machine.lose_power,
+    "power-restore": Machine.restore_power,
+    "kill-agent": Machine.kill_agent,
+}
+
+
+class Bmcs:
+    """The machines, by name."""
+
+    def __init__(self, machines: Mapping[str, Machine]) -> None:
+        """Nothing happens to them before someone asks."""
+        self._machines = machines
+
+    def routes(self) -> list[Route]:
+        """What there is."""
+        return [
+            Route("/bmcs", self.show_all, methods=["GET"]),
+            Route("/bmcs/{name}", self.show, methods=["GET"]),
+            Route("/bmcs/{name}/faults/{fault}", self.set_fault, methods=["PUT"]),
+            Route("/bmcs/{name}/faults/{fault}", self.clear_fault, methods=["DELETE"]),
+            Route("/bmcs/{name}/actions/{action}", self.act, methods=["POST"]),
+        ]
+
+    async def show_all(self, request: Request) -> Response:
+        """The truth of all machines; ?fields=name,power,... for less of it, ?rack=r01 for fewer."""
+        rack = request.query_params.get("rack")
+        fields = [name for name in request.query_params.get("fields", "").split(",") if name]
+        chosen = [one for one in self._machines.values() if rack in (None, one.board.entry.rack)]
+        return answer([_part(machine.truth(), fields) for machine in chosen])
+
+    async def show(self, request: Request) -> Response:
+        """The truth of one machine, whatever its BMC tells its clients."""
+        return answer(self._find(request).truth())
+
+    async def set_fault(self, request: Request) -> Response:
+        """Make a fault happen from now on; its arguments are the body."""
+        machine = self._find(request)
+        try:
+            machine.set_fault(request.path_params["fault"], await body_of(request))
+        except (ValueError, TypeError) as error:
+            raise Refused(400, str(error)) from error
+        return answer(machine.truth())
+
+    async def clear_fault(self, request: Request) -> Response:
+        """Heal a fault."""
+        machine = self._find(request)
+        machine.clear_fault(request.path_params["fault"])
+        return answer(machine.truth())
+
+    async def act(self, request: Request) -> Response:
+        """power-loss, power-restore or kill-agent."""
+        machine = self._find(request)
+        act = _ACTIONS.get(request.path_params["action"])
+        if act is None:
+            raise Refused(404, f"known actions: {', '.join(_ACTIONS)}")
+        act(machine)
+        return answer(machine.truth())
+
+    def _find(self, request: Request) -> Machine:
+        name = request.path_params["name"]
+        if name not in self._machines:
+            raise Refused(404, f"no BMC is named {name}; GET /bmcs?fields=name lists them")
+        return self._machines[name]
+
+
+def _part(truth: dict[str, Any], fields: list[str]) -> dict[str, Any]:
+    unknown = [name for name in fields if name not in truth]
+    if unknown:
+        raise Refused(400, f"unknown field '{unknown[0]}'; known: {', '.join(truth)}")
+    return {name: truth[name] for name in fields} if fields else truth
