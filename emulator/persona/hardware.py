@@ -18,8 +18,16 @@ class System(Part):
     part_number: str
     reset_types: tuple[str, ...]
     version_pattern: str = "(.*)"
+    asset_tag: str = ""
+    serial_console: tuple[str, ...] = ("SSH", "IPMI")  # ways to the serial console
+    serial_command: str = "cd system1/sol1; start"
+    graphical_console: tuple[str, ...] = ("KVMIP",)
+    trusted_module: Literal["TPM2_0", "none"] = "TPM2_0"
     memory_gib: int
     dimms: int
+    dimm_id: str = "DIMM{n}"
+    dimm_first: int = 1
+    dimm_type: str = "DDR5"
     dimm_model: str = "M321R8GA0BB0-CQKZJ"
     dimm_manufacturer: str = "Samsung"
     dimm_mhz: int = 4800
@@ -28,6 +36,14 @@ class System(Part):
     cpu_ids: tuple[str, ...]
     cpu_cores: int
     cpu_threads_per_core: int = 2
+    cpu_part: str = ""
+    cpu_mhz: int = 3800  # MaxSpeedMHz
+    cpu_watts: int = 350  # TDP of each
+    cpu_chassis: str | None = None  # pattern of the id of the chassis of each; None: the first chassis
+    storage_id: str = "NVMe"
+    drive_id: str = "{n}"
+    drive_chassis: str | None = None  # id of the chassis that holds the drives; None: the first one
+    simple_storage: bool = True
     drives: int = 0
     drive_model: str = ""
     drive_manufacturer: str = "Samsung"
@@ -47,10 +63,20 @@ class Gpus(Part):
     place: Literal["processors", "pcie-devices"] = "processors"
     chassis: str | None = None  # pattern of the id of the chassis of each, `{n}` counts from `first`; None: no chassis
     first: int = 0
+    memory_id: str = "{gpu}_DRAM_0"
+    memory_type: str = "HBM3"
+    memory_mhz: int = 2619
+    label: str | None = None  # pattern of what is printed at its place, `{n}` counts from `first`; None: its id
+    board_part_number: str = "699-2G520-0200-400"
+    idle_watts: int = 75
+    minimum_watts: int = 200  # the least limit that may be set
     maximum_watts: int = 700
     maximum_celsius: int = 87
-    nvlinks: int = 18
-    nvlink_gbps: float = 400.0
+    minimum_mhz: int = 345
+    maximum_mhz: int = 1980
+    pcie: str = "Gen5"
+    nvlinks: int = 18  # NVLink ports of each that the service shows; 0: an empty collection
+    nvlink_gbps: float = 212.496
     pci_device: str = "0x2330"
 
 
@@ -61,9 +87,12 @@ class NvSwitches(Part):
     chassis: str | None = None
     count: int = 0
     first: int = 0
-    ports: int = 64
+    ports: int = 0  # ports of each that the service shows
+    fabric: str = "HGX_NVLinkFabric_0"
     model: str = "NVSwitch"
     part_number: str = "3003-886-A1"
+    idle_watts: int = 45
+    maximum_watts: int = 100
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -72,65 +101,46 @@ class NvSwitches(Part):
 
 
 class BmcPart(Part):
-    """The manager."""
+    """The manager. `inside` is the chassis that holds it, None: the first one."""
 
     id: str
+    name: str = "Manager"
+    description: str = "Baseboard Management Controller"
+    type: str = "BMC"
     model: str
     reset_types: tuple[str, ...]
+    port: str = "1"  # id of its Ethernet interface
+    port_mbps: int = 1000
+    host_interface: str | None = "1"  # id of its HostInterface
+    reset_to_defaults: tuple[str, ...] = ("ResetAll",)
+    diagnostics: bool = False  # ManagerDiagnosticData
+    inside: str | None = None
+
+
+class BaseboardBmc(Part):
+    """The second manager, of the GPU baseboard, reached through the first; `component` is the firmware that it runs."""
+
+    id: str = "HGX_BMC_0"
+    model: str = "OpenBmc"
+    reset_types: tuple[str, ...] = ("GracefulRestart", "ForceRestart")
+    component: str = "hgx-bmc"
+    port: str = "usb0"
+    inside: str | None = None
 
 
 class ChassisPart(Part):
     """One chassis; the first one holds the system and has its serial number."""
 
     id: str
+    name: str | None = None  # None: its id
     type: str = "RackMount"
+    manufacturer: str | None = None  # None: the system's
     model: str
+    part_number: str | None = None  # None: the system's
     height_u: int | None = None
+    label: str | None = None  # as printed at its place
     inside: str | None = None  # id of the chassis that holds it; None: the first one
-
-
-class Fans(Part):
-    """Fans of the first chassis; at most `spare` of them may fail."""
-
-    id: str = "FAN{n}"
-    count: int = 10
-    first: int = 1
-    maximum_rpm: int = 16000
-    spare: int = 1
-
-    @property
-    def ids(self) -> tuple[str, ...]:
-        """One id for each."""
-        return numbered(self.id, self.count, self.first)
-
-
-class Supplies(Part):
-    """Power supplies of the first chassis; at most `spare` of them may fail."""
-
-    id: str = "{n}"
-    name: str = "Power Supply {n}"
-    count: int = 6
-    first: int = 0
-    watts: int = 3000
-    manufacturer: str = "Delta"
-    model: str = "ECD16020137"
-    part_number: str = "PWS-3K01A-1R"
-    spare: int = 2
-
-    @property
-    def ids(self) -> tuple[str, ...]:
-        """One id for each."""
-        return numbered(self.id, self.count, self.first)
-
-
-class Physics(Part):
-    """Heat and power of the box. `legacy`: has Power and Thermal; `subsystems`: PowerSubsystem and ThermalSubsystem."""
-
-    inlet_celsius: float = 24.0
-    idle_watts: int = 1400
-    maximum_watts: int = 10200
-    legacy: bool = True
-    subsystems: bool = True
+    baseboard: bool = False  # it carries the GPUs and NVSwitches
 
 
 class Adapter(Part):
@@ -145,7 +155,12 @@ class Adapter(Part):
     ports: int = 1
     protocol: Literal["Ethernet", "InfiniBand"] = "InfiniBand"
     gbps: int = 400
+    lanes: int = 16
+    pcie: str = "Gen5"
+    pci_device: str = "0x1021"
+    watts: int = 25
     slot: int | None = None
+    nics: tuple[str, ...] = ()  # ids of the host's EthernetInterfaces that its ports are, in order
 
     @property
     def ids(self) -> tuple[str, ...]:

@@ -7,18 +7,17 @@ from emulator.persona.bios import Attribute, Bios
 from emulator.persona.firmware import Component, Inventory, Slot, slots_of
 from emulator.persona.hardware import (
     Adapter,
+    BaseboardBmc,
     BmcPart,
     Boot,
     ChassisPart,
     Cycle,
     Durations,
-    Fans,
     Gpus,
     NvSwitches,
-    Physics,
-    Supplies,
     System,
 )
+from emulator.persona.heat import Fans, Physics, SensorNames, Supplies
 from emulator.persona.part import Part
 from emulator.persona.service import Accounts, Expand, Protocol, Root, Services, Sessions, Tasks, Update
 
@@ -40,10 +39,12 @@ class Persona(Part):
     gpus: Gpus = Gpus()
     nvswitches: NvSwitches = NvSwitches()
     bmc: BmcPart
+    baseboard_bmc: BaseboardBmc | None = None
     chassis: tuple[ChassisPart, ...]
     fans: Fans = Fans()
     supplies: Supplies = Supplies()
     physics: Physics = Physics()
+    sensors: SensorNames = SensorNames()
     adapters: tuple[Adapter, ...] = ()
     cycles: tuple[Cycle, ...] = ()
     accounts: Accounts
