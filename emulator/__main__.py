@@ -9,7 +9,7 @@ import structlog
 import typer
 import uvloop
 
-from emulator.config import FleetConfig, load_fleet
+from emulator.config import AgentKind, FleetConfig, load_fleet
 from emulator.errors import ConfigError
 from emulator.fault_rates import with_fault_rates
 from emulator.faults.catalog import FAULTS
@@ -26,9 +26,11 @@ application = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exc
 def serve(
     config: Annotated[Path, typer.Option(help="The fleet file.")],
     fault: Annotated[list[str] | None, typer.Option(help="BMC:FAULT[:argument=value,...], may be repeated.")] = None,
+    agent: Annotated[AgentKind | None, typer.Option(help="What runs on booted hosts, whatever the file says.")] = None,
 ) -> None:
     """Be the BMCs of a fleet until SIGTERM."""
-    _serve(with_faults(load_fleet(config), fault or []))
+    loaded = load_fleet(config)
+    _serve(with_faults(loaded.model_copy(update={"agent": agent}) if agent else loaded, fault or []))
 
 
 @application.command()

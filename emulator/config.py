@@ -5,7 +5,7 @@ import hashlib
 import ipaddress
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
@@ -13,10 +13,12 @@ from pydantic_core import PydanticCustomError
 from emulator.errors import ConfigError
 from emulator.faults.catalog import BY_NAME, read_fault
 from emulator.faults.inventory import FLEET_FAULTS
+from emulator.netboot.dhcp import check_boot_files
 from emulator.persona.load import load_persona
 from emulator.persona.persona import Persona
 from emulator.strict_yaml import load_yaml, place_in
 
+AgentKind = Literal["process", "stand-in"]
 FaultSetting = str | Mapping[str, Mapping[str, Any] | None]
 
 _LOOPBACK = ipaddress.ip_network("127.0.0.0/8")
@@ -38,6 +40,7 @@ class BmcEntry(BaseModel):
     uuid: str = Field(pattern=r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")
     factory_password: str | None = None  # None: what the persona and the serial say
     power: str = Field(default="Off", pattern="^(On|Off)$")  # when it is first plugged in
+    installed: str = ""  # the operating system that is on its disk when it is first plugged in
     faults: tuple[FaultSetting, ...] = ()
     meant_for: str = ""  # the slot that the plan has for this machine, when it is not in it
 
@@ -109,9 +112,17 @@ class FleetConfig(BaseModel):
     state_dir: Path | None = None  # None: nothing is kept when the process ends
     speed: float = Field(default=1.0, ge=0)
     boot_service: str = "http://127.0.0.1:8410"
+    boot_files: dict[str, str] = Field(default_factory=dict)  # what DHCP would say, see netboot/dhcp.py
+    agent: AgentKind = "process"  # what runs on a host that has booted
     seed: int = 1  # which BMCs have the faults of `fault_rates`
     fault_rates: tuple[FaultRate, ...] = ()
     bmcs: tuple[BmcEntry, ...] = Field(min_length=1)
+
+    @field_validator("boot_files")
+    @classmethod
+    def _known_clients(cls, boot_files: dict[str, str]) -> dict[str, str]:
+        check_boot_files(boot_files)
+        return boot_files
 
     @model_validator(mode="after")
     def _each_once(self) -> "FleetConfig":

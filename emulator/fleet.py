@@ -4,13 +4,13 @@ import csv
 import random
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from emulator.config import BmcEntry, FaultRate, FleetConfig
+from emulator.config import AgentKind, BmcEntry, FaultRate, FleetConfig
 from emulator.errors import ConfigError
 from emulator.netbox import write_netbox
 from emulator.persona.load import load_persona
@@ -32,6 +32,8 @@ class Settings:
     state_dir: Path | None = Path("state")
     seed: int = 1
     fault_rates: tuple[FaultRate, ...] = ()
+    agent: AgentKind = "process"
+    boot_files: Mapping[str, str] = field(default_factory=dict)
 
 
 def invent(plan: Plan) -> list[BmcEntry]:
@@ -73,6 +75,8 @@ def fleet_of(entries: Sequence[BmcEntry], settings: Settings) -> FleetConfig:
             boot_service=settings.boot_service,
             seed=settings.seed,
             fault_rates=settings.fault_rates,
+            agent=settings.agent,
+            boot_files=dict(settings.boot_files),
             bmcs=tuple(entries),
         )
     except ValueError as error:
@@ -90,6 +94,8 @@ def write_fleet(entries: Sequence[BmcEntry], settings: Settings, directory: Path
         "boot_service": settings.boot_service,
         "seed": settings.seed,
         "fault_rates": [rate.model_dump() for rate in settings.fault_rates],
+        "agent": settings.agent,
+        **({"boot_files": dict(settings.boot_files)} if settings.boot_files else {}),
     }
     nodes = expected_nodes(entries, settings.port)
     _dump(directory / "fleet.yaml", {**head, "bmcs": [_listed(entry) for entry in entries]})

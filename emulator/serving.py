@@ -20,6 +20,8 @@ from emulator.listener import Listener, no_port, open_socket
 from emulator.machine.board import open_board
 from emulator.machine.machine import Machine
 from emulator.machine.state_folder import StateFolder
+from emulator.machine.surroundings import Surroundings
+from emulator.netboot.dhcp import Dhcp
 from emulator.redfish.resources import Resources
 from emulator.redfish.router import Router
 from emulator.redfish.routes import ROUTES
@@ -73,7 +75,8 @@ def _build(fleet: FleetConfig, folder: StateFolder, client: aiohttp.ClientSessio
     clock = Clock(fleet.speed)
     bmcs = with_fault_rates(fleet).bmcs
     gc.disable()  # what is built here lives as long as the process
-    machines = [Machine(open_board(entry, clock, folder), fleet.boot_service, client) for entry in bmcs]
+    around = Surroundings(Dhcp(fleet.boot_service, fleet.boot_files), fleet.agent, client)
+    machines = [Machine(open_board(entry, clock, folder), around) for entry in bmcs]
     gc.enable()
     gc.freeze()
     return machines

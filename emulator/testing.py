@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from emulator.config import BmcEntry, FaultSetting
+from emulator.config import AgentKind, BmcEntry, FaultSetting
 from emulator.errors import EmulatorError
 from emulator.fleet import Settings, expected_nodes, invent, write_fleet
 from emulator.racks import Plan
@@ -24,11 +24,14 @@ _READY_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Bmc:
-    """A BMC to start: a persona and what is wrong with it. `power` is how the host is found."""
+    """A BMC to start: a persona and what is wrong with it. `power` is how the host is found, `installed` the
+    operating system on its disk.
+    """
 
     persona: str = "hgx-h100"
     faults: tuple[FaultSetting, ...] = ()
     power: str = "Off"
+    installed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,8 @@ class EmulatedFleet:
         bmcs: Sequence[Bmc] = (Bmc(),),
         *,
         boot_service: str = "http://127.0.0.1:9",
+        boot_files: Mapping[str, str] | None = None,
+        agent: AgentKind = "process",
         speed: float = 0.0,
         directory: Path | None = None,
     ) -> None:
@@ -75,7 +80,8 @@ class EmulatedFleet:
         _holder.close()
         self.admin_url = f"http://127.0.0.1:{admin_port}"
         entries = _entries(bmcs, port)
-        write_fleet(entries, Settings(port, admin_port, speed, boot_service), self.directory)
+        settings = Settings(port, admin_port, speed, boot_service, agent=agent, boot_files=boot_files or {})
+        write_fleet(entries, settings, self.directory)
         self.bmcs = [_running(entry, node) for entry, node in zip(entries, expected_nodes(entries, port), strict=True)]
         self._process: subprocess.Popen[str] | None = None
 
@@ -116,6 +122,14 @@ class EmulatedFleet:
     def act(self, name: str, action: str) -> None:
         """power-loss, power-restore or kill-agent."""
         self._admin("POST", f"/bmcs/{name}/actions/{action}")
+
+    def insert_media(self, name: str, drive: str, image: str) -> None:
+        """Put the image at this address into a drive of the host."""
+        self._admin("PUT", f"/bmcs/{name}/media/{drive}", {"image": image})
+
+    def eject_media(self, name: str, drive: str) -> None:
+        """Take the image out."""
+        self._admin("DELETE", f"/bmcs/{name}/media/{drive}")
 
     def __enter__(self) -> "EmulatedFleet":
         """Start."""
@@ -159,7 +173,7 @@ def _entries(bmcs: Sequence[Bmc], port: int) -> list[BmcEntry]:
     plan = Plan(1, len(bmcs), tuple(bmc.persona for bmc in bmcs), f"127.{64 + port % 128}", seed=port)
     entries = invent(plan)
     changed = [
-        entry.model_dump() | {"faults": bmc.faults, "power": bmc.power}
+        entry.model_dump() | {"faults": bmc.faults, "power": bmc.power, "installed": bmc.installed}
         for entry, bmc in zip(entries, bmcs, strict=True)
     ]
     return [BmcEntry.model_validate(document) for document in changed]

@@ -13,13 +13,19 @@ from emulator.admin.answers import Refused, answer
 from emulator.admin.bmcs import Bmcs
 from emulator.admin.domains import Domains
 from emulator.admin.fleet import Fleet
+from emulator.admin.media import Media
 from emulator.config import FleetConfig
 from emulator.machine.machine import Machine
 
 
 def admin_application(machines: Mapping[str, Machine], planned: FleetConfig) -> Starlette:
     """The application; `machines` by name, `planned` is the fleet as its file says."""
-    routes = [*Fleet(machines, planned).routes(), *Bmcs(machines).routes(), *Domains(machines).routes()]
+    routes = [
+        *Fleet(machines, planned).routes(),
+        *Bmcs(machines).routes(),
+        *Media(machines).routes(),
+        *Domains(machines).routes(),
+    ]
 
     async def index(_request: Request) -> Response:
         """What there is."""

@@ -24,4 +24,15 @@ FAULTS: tuple[Fault, ...] = (
         "danderson/netboot#50",
         {"seconds": 0.0},
     ),
+    Fault(
+        "http-boot-refuses-scripts",
+        "UEFI HTTP boot starts nothing that is neither application/efi nor ends in .efi, .iso or .img",
+        "tianocore/edk2, HttpBootCheckImageType in NetworkPkg/HttpBootDxe/HttpBootSupport.c",
+    ),
+    Fault(
+        "burn-in-check-fails",
+        "a stand-in's check fails with a wrong answer (`check`: an item or a kind of check; empty: any)",
+        "wilicc/gpu-burn#12",
+        {"check": ""},
+    ),
 )

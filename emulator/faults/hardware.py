@@ -10,5 +10,11 @@ FAULTS: tuple[Fault, ...] = (
         "lf-edge/eve#6381",
         {"serial": "To be filled by O.E.M."},
     ),
+    Fault(
+        "slow-gpu",
+        "the GPU at `index` (from zero) has only `share` of its speed, as a stand-in measures it",
+        "arXiv:2402.15627, section 5.1",
+        {"index": 0, "share": 0.9},
+    ),
     Fault("gpu-missing", "the GPU at `index` (from zero) is not seen", "NVIDIA/NVSentinel#684", {"index": 0}),
 )

@@ -1,82 +1,85 @@
-"""The process that stands for the booted operating system."""
+"""What stands for the booted operating system: its init, which starts the agent again when it dies."""
 
 import asyncio
-import contextlib
-import os
-import shutil
-import signal
-import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
+from typing import Protocol
 
+from emulator.machine.agent_process import AgentProcess
 from emulator.machine.board import Board
+from emulator.machine.surroundings import Surroundings
+from emulator.netboot.fetch import File
+from emulator.stand_in.stand_in import StandIn
 
-_DIES_WITH_US = ("setpriv", "--pdeathsig", "KILL", "--")
 _RESTART_SECONDS = 1.0
 _SHORTEST_SECONDS = 0.2
 _LONGEST_SECONDS = 5.0
 
 
-class AgentProcess:
-    """Runs one root until it is cancelled; started again when it dies, as an init system would."""
-
-    def __init__(self, board: Board) -> None:
-        """Nothing runs."""
-        self._board = board
-        self._process: asyncio.subprocess.Process | None = None
+class Life(Protocol):
+    """An agent that can live again and again."""
 
     @property
     def pid(self) -> int | None:
-        """The process that runs now."""
-        process = self._process
-        return process.pid if process and process.returncode is None else None
+        """The process that runs now; None for what is no process."""
 
-    async def run(self, root: bytes, words: Sequence[str], started: Callable[[], None]) -> None:
-        """Run `root` with these command line words; `started` is called when it first runs. Does not return."""
-        directory = self._board.directory / "run"
-        shutil.rmtree(directory, ignore_errors=True)
-        directory.mkdir()
-        (directory / "root.pyz").write_bytes(root)
+    @property
+    def alive(self) -> bool:
+        """Whether it runs now."""
+
+    def prepare(self, root: File) -> None:
+        """Take the root that was booted; its content is forgotten afterwards."""
+
+    async def live(self, words: Sequence[str], started: Callable[[], None]) -> None:
+        """Run once, with these command line words, until it ends or is killed; cancelled: until nothing is left."""
+
+    def kill(self) -> None:
+        """End it at once."""
+
+
+class Agent:
+    """Runs one root until it is cancelled; started again when it dies."""
+
+    def __init__(self, board: Board, surroundings: Surroundings) -> None:
+        """Nothing runs."""
+        self._board = board
+        self._life: Life = (
+            AgentProcess(board)
+            if surroundings.agent == "process"
+            else StandIn(board.persona, board.faults, board.clock, surroundings.client)
+        )
+
+    @property
+    def pid(self) -> int | None:
+        """The process that runs now; None for a stand-in."""
+        return self._life.pid
+
+    @property
+    def alive(self) -> bool:
+        """Whether it runs now."""
+        return self._life.alive
+
+    def prepare(self, root: File) -> None:
+        """Take the root of the next `run`."""
+        self._life.prepare(root)
+
+    async def run(self, words: Sequence[str], started: Callable[[], None]) -> None:
+        """Run with these command line words; `started` is called whenever it begins. Does not return."""
         pause = max(self._board.clock.wall_seconds(_RESTART_SECONDS), _SHORTEST_SECONDS)
         loop = asyncio.get_running_loop()
         while True:
             began = loop.time()
-            await self._run_once(directory, words, started)
+            timer = self._plan_death()
+            try:
+                await self._life.live(words, started)
+            finally:
+                if timer:
+                    timer.cancel()
             pause = min(2 * pause, _LONGEST_SECONDS) if loop.time() - began < _LONGEST_SECONDS else pause
             await asyncio.sleep(pause)
 
     def kill(self) -> None:
-        """Kill the process and its children."""
-        pid = self.pid
-        if pid:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(pid, signal.SIGKILL)
-
-    async def _run_once(self, directory: Path, words: Sequence[str], started: Callable[[], None]) -> None:
-        guard = _DIES_WITH_US if shutil.which(_DIES_WITH_US[0]) else ()
-        with (directory / "console.txt").open("ab") as console:
-            self._process = await asyncio.create_subprocess_exec(
-                *guard,
-                sys.executable,
-                "-I",
-                str(directory / "root.pyz"),
-                *words,
-                cwd=directory,
-                env={"PATH": os.defpath, "HOME": str(directory), "TMPDIR": str(directory), "LANG": "C.UTF-8"},
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=console,
-                stderr=console,
-                start_new_session=True,
-            )
-        started()
-        timer = self._plan_death()
-        try:
-            await self._process.wait()
-        finally:
-            if timer:
-                timer.cancel()
-            self.kill()
-            await self._process.wait()
+        """Kill what runs."""
+        self._life.kill()
 
     def _plan_death(self) -> asyncio.TimerHandle | None:
         fault = self._board.faults.take("agent-killed")

@@ -108,7 +108,7 @@ def open_board(entry: BmcEntry, clock: Clock, folder: StateFolder) -> Board:
     """The board of `entry` as it was when it was last used, or new from the factory. Raises ConfigError."""
     kind = load_kind(entry.persona)
     persona = kind.persona
-    factory = State(persona.accounts.username, entry.password(persona), power=entry.power)
+    factory = State(persona.accounts.username, entry.password(persona), power=entry.power, installed=entry.installed)
     state = folder.open(entry.name, factory)
     faults = ActiveFaults(state.faults_spent)
     for setting in entry.faults:

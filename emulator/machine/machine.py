@@ -5,8 +5,6 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-import aiohttp
-
 from emulator.faults.fault import Arguments
 from emulator.machine.accounts import AccountLock
 from emulator.machine.bios_settings import BiosSettings
@@ -16,7 +14,9 @@ from emulator.machine.firmware import Firmware
 from emulator.machine.host import Host
 from emulator.machine.network_boot import NetworkBoot
 from emulator.machine.sessions import Sessions
+from emulator.machine.surroundings import Surroundings
 from emulator.machine.tasks import Tasks
+from emulator.machine.virtual_media import VirtualMedia
 
 _ANSWER_SECONDS = 0.05
 _REQUEST_KINDS = 5000  # distinct requests that are counted; paths beyond are counted as "other"
@@ -25,16 +25,17 @@ _REQUEST_KINDS = 5000  # distinct requests that are counted; paths beyond are co
 class Machine:
     """A server and its BMC, as they are; redfish/ shows them to clients."""
 
-    def __init__(self, board: Board, boot_service: str, client: aiohttp.ClientSession) -> None:
-        """Everything is as the board remembers it; nothing runs before `start`. `client` fetches for all machines."""
+    def __init__(self, board: Board, surroundings: Surroundings) -> None:
+        """Everything is as the board remembers it; nothing runs before `start`."""
         self.board = board
-        self.client = client
+        self.client = surroundings.client
         self.account = AccountLock(board)
         self.sessions = Sessions(board)
         self.tasks = Tasks(board)
         self.bios = BiosSettings(board)
         self.firmware = Firmware(board, self.tasks, self.reset_bmc_soon)
-        self.boot = NetworkBoot(board, self.bios, boot_service, client)
+        self.media = VirtualMedia(board)
+        self.boot = NetworkBoot(board, self.bios, self.media, surroundings)
         self.host = Host(board, self.boot, self._host_starts)
         self.requests: Counter[str] = Counter()
         self.lost_feeds = NONE
@@ -144,6 +145,8 @@ class Machine:
             "bios_pending": self.bios.pending,
             "booted_image": self.boot.booted_image,
             "agent_pid": self.boot.agent.pid,
+            "agent_alive": self.boot.agent.alive,
+            "media": self.media.truth(),
             "boot_error": self.boot.last_error,
             "boots": state.boots,
             "boot_failures": state.boot_failures,

@@ -1,48 +1,55 @@
-"""Network boot as the firmware does it: script, root, check of its digest, start; again and again until it works."""
+"""What a host boots: from the network, from virtual media, from its disk; again and again until it works."""
 
 import asyncio
 import hashlib
 import uuid
 from collections.abc import Callable
-from urllib.parse import urlencode
 
-import aiohttp
 import structlog
 
-from emulator.machine.agent import AgentProcess
+from emulator.machine.agent import Agent
 from emulator.machine.bios_settings import BiosSettings
 from emulator.machine.board import Board
-from emulator.machine.boot_script import BootError, BootScript, read_script
+from emulator.machine.boot_order import MEDIA, take_targets
+from emulator.machine.surroundings import Surroundings
+from emulator.machine.virtual_media import VirtualMedia
+from emulator.netboot.boot_error import BootError
+from emulator.netboot.fetch import Fetcher, File
+from emulator.netboot.identity import Identity
+from emulator.netboot.ipxe import Boot
+from emulator.netboot.programs import Firmware
 
 _SHORTEST_RETRY_SECONDS = 0.2
 _LONGEST_PAUSE_SECONDS = 4.0
-_FETCH = aiohttp.ClientTimeout(total=60, connect=10)
 _log = structlog.get_logger()
 
 Enter = Callable[[str, str], None]
 
 
 class NetworkBoot:
-    """Boots one host; nothing is installed on it, so only the network can start anything."""
+    """Boots one host."""
 
-    def __init__(self, board: Board, bios: BiosSettings, boot_service: str, client: aiohttp.ClientSession) -> None:
-        """`boot_service` is the address that DHCP would give to PXE."""
+    def __init__(self, board: Board, bios: BiosSettings, media: VirtualMedia, surroundings: Surroundings) -> None:
+        """Nothing runs."""
         self._board = board
         self._bios = bios
-        self._boot_service = boot_service.rstrip("/")
-        self._client = client
+        self._media = media
+        self._dhcp = surroundings.dhcp
+        self._fetcher = Fetcher(surroundings.client, self._check_reachable)
         self._powered_on = 0.0
-        self.agent = AgentProcess(board)
+        self.agent = Agent(board, surroundings)
         self.booted_image: str | None = None
         self.last_error: str | None = None
 
     async def run(self, enter: Enter) -> None:
-        """Boot what the override or the boot order says; the same target is tried until it works."""
-        targets = self._take_targets()
+        """Boot what the override or the boot order says; the same targets are tried until one works."""
+        targets = take_targets(self._board)
         self._powered_on = asyncio.get_running_loop().time()
         pause = _SHORTEST_RETRY_SECONDS
         try:
             while True:
+                if targets[:1] == ("BiosSetup",):
+                    await _rest(enter, "bios-setup", "SetupEntered")
                 enter("booting", "OSBootStarted")
                 wait = await self._attempt(targets, enter)
                 enter("no-bootable-device", "SystemHardwareInitializationComplete")
@@ -51,75 +58,88 @@ class NetworkBoot:
         finally:
             self.booted_image = None
 
-    def _take_targets(self) -> tuple[str, ...]:
-        state = self._board.state
-        if state.boot_enabled == "Disabled" or state.boot_target == "None":
-            return self._board.persona.boot.order
-        target = state.boot_target
-        if state.boot_enabled == "Once":
-            state.boot_enabled = "Disabled"
-            state.boot_target = "None"
-            self._board.save()
-        return (target,)
-
     async def _attempt(self, targets: tuple[str, ...], enter: Enter) -> float:
         """Boot; returns after how many seconds of the wall clock to try again."""
         retry = self._board.persona.durations.boot_retry
         for target in targets:
             try:
-                script = await self._script(target)
-                if script:
-                    await self._start(script, enter)
+                await self._boot(target, enter)
             except BootError as error:
                 self._count_failure(target, error)
                 retry = retry if error.retry_after is None else error.retry_after
         return self._board.clock.wall_seconds(retry)
 
-    async def _script(self, target: str) -> BootScript | None:
+    async def _boot(self, target: str, enter: Enter) -> None:
+        """Boot one target; comes back when there is nothing to boot on it. Raises BootError."""
+        if target == "Hdd" and self._board.state.installed:
+            await self._run_installed(enter)
+        boot = await self._load(target)
+        if boot is None:
+            return
+        words = (*boot.words, f"firstlight.boot_id={uuid.uuid4()}")
+        image = _word(words, "firstlight.image")
+        self.agent.prepare(self._root(boot))
+        for file in boot.images:
+            file.drop()
+        self.last_error = None
+        await self.agent.run(words, lambda: self._started(image, enter))
+
+    async def _load(self, target: str) -> Boot | None:
         boot = self._board.persona.boot
         if target == "UefiHttp":
             self._need(boot.http_needs)
-            if not self._board.state.http_boot_uri or self._board.state.boot_mode != "UEFI":
-                raise BootError("there is no HttpBootUri, or the boot mode is not UEFI")
-            content = await self._fetch(self._board.state.http_boot_uri, "UefiHttpBoot/1.0")
-        elif target == "Pxe":
+            return await self._firmware().boot_http(self._board.state.http_boot_uri or None)
+        if target == "Pxe":
             self._need(boot.pxe_needs)
-            identity = {"uuid": self._board.uuid, "serial": self._board.serial, "mac": self._board.mac(0)}
-            query = urlencode({**identity, "arch": self._board.persona.arch})
-            content = await self._fetch(f"{self._boot_service}/boot/ipxe?{query}", "iPXE/1.21.1")
-        else:
-            return None
-        return read_script(content.decode("utf-8", "replace"))
+            return await self._firmware().boot_pxe()
+        image = self._media.image_for(target) if target in MEDIA else None
+        return await self._firmware().boot_media(image) if image else None
 
-    async def _start(self, script: BootScript, enter: Enter) -> None:
-        root = await self._fetch(script.url, "iPXE/1.21.1")
-        if self._board.faults.take("wrong-artefact"):
-            root = root[:-1] + bytes([root[-1] ^ 0xFF]) if root else b"\0"
-        found = f"sha256:{hashlib.sha256(root).hexdigest()}"
-        if found != script.word("firstlight.root"):
-            raise BootError(f"the root has the digest {found}")
-        image = script.word("firstlight.image")
-
-        def started() -> None:
-            if self.booted_image is None:
-                self.booted_image = image
-                self._board.state.boots += 1
-                self._board.save()
-            enter("running", "OSRunning")
-
+    async def _run_installed(self, enter: Enter) -> None:
         self.last_error = None
-        await self.agent.run(root, (*script.words, f"firstlight.boot_id={uuid.uuid4()}"), started)
+        self._started(self._board.state.installed, enter)
+        await _rest(enter, "running", "OSRunning")
 
-    async def _fetch(self, url: str, user_agent: str) -> bytes:
-        self._check_reachable()
-        try:
-            async with self._client.get(url, headers={"User-Agent": user_agent}, timeout=_FETCH) as answer:
-                if answer.status != 200:
-                    after = answer.headers.get("Retry-After", "")
-                    raise BootError(f"{url} answered {answer.status}", float(after) if after.isdigit() else None)
-                return await answer.read()
-        except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
-            raise BootError(f"{url}: {error or type(error).__name__}") from error
+    def _started(self, image: str, enter: Enter) -> None:
+        if self.booted_image is None:
+            self.booted_image = image
+            self._board.state.boots += 1
+            self._board.save()
+        enter("running", "OSRunning")
+
+    def _root(self, boot: Boot) -> File:
+        """The one image whose digest is on the command line; raises BootError when it is not there."""
+        wanted = _word(boot.words, "firstlight.root")
+        found = next((file for file in boot.images if file.digest == wanted), None)
+        if found is None:
+            raise BootError(f"the root has the digest {boot.images[0].digest if boot.images else 'of nothing'}")
+        if self._board.faults.take("wrong-artefact"):
+            changed = found.content[:-1] + bytes([found.content[-1] ^ 0xFF]) if found.content else b"\0"
+            raise BootError(f"the root has the digest sha256:{hashlib.sha256(changed).hexdigest()}")
+        return found
+
+    def _firmware(self) -> Firmware:
+        board = self._board
+        return Firmware(
+            identity=Identity(
+                uuid=board.uuid,
+                serial=board.serial,
+                mac=board.mac(0),
+                ip=f"10.{board.entry.address.partition('.')[2]}",
+                arch=board.persona.arch,
+                platform="efi" if board.state.boot_mode == "UEFI" else "pcbios",
+                manufacturer=board.persona.system.manufacturer,
+                product=board.persona.system.model,
+            ),
+            dhcp=self._dhcp,
+            fetcher=self._fetcher,
+            sleep=self._sleep,
+            secure_boot=board.state.secure_boot,
+            strict_http=board.faults.peek("http-boot-refuses-scripts") is not None,
+        )
+
+    async def _sleep(self, seconds: float) -> None:
+        await asyncio.sleep(max(self._board.clock.wall_seconds(seconds), _SHORTEST_RETRY_SECONDS))
 
     def _check_reachable(self) -> None:
         fault = self._board.faults.peek("boot-server-unreachable")
@@ -140,3 +160,16 @@ class NetworkBoot:
         if reason != self.last_error:
             _log.info("boot failed", bmc=self._board.entry.name, target=target, reason=str(error))
         self.last_error = reason
+
+
+async def _rest(enter: Enter, phase: str, progress: str) -> None:
+    enter(phase, progress)
+    await asyncio.Event().wait()
+
+
+def _word(words: tuple[str, ...], name: str) -> str:
+    for word in words:
+        key, separator, value = word.partition("=")
+        if key == name and separator:
+            return value
+    raise BootError(f"the command line has no {name}=")

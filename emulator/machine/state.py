@@ -21,6 +21,13 @@ class State:
     boot_enabled: str = "Disabled"
     boot_mode: str = "UEFI"
     http_boot_uri: str = ""
+    boot_order: list[str] = field(default_factory=list)
+    """References of boot options; empty: the factory's order."""
+    boot_next: str = ""
+    installed: str = ""
+    """The operating system on the disk; empty: none."""
+    media: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Images in virtual media, by drive."""
     secure_boot: bool = False
     firmware: dict[str, str] = field(default_factory=dict)
     staged: dict[str, str] = field(default_factory=dict)

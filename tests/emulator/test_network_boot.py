@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 
 from emulator.testing import Bmc, EmulatedFleet
 from tests.emulator.bmc_client import BmcClient, wait_for
@@ -60,7 +61,7 @@ def test_pxe_boot_tells_who_it_is() -> None:
         boot_from(BmcClient(fleet.bmcs[0]), None)
         wait_for(lambda: server.hellos)
         path, agent = server.requests[0]
-        assert agent == "iPXE/1.21.1"
+        assert re.fullmatch(r"iPXE/1\.21\.1\+ \(g[0-9a-f]+\)", agent)
         assert f"uuid={fleet.bmcs[0].uuid}" in path
         assert f"serial={fleet.bmcs[0].serial}" in path
         assert "arch=x86_64" in path

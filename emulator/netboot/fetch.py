@@ -1,0 +1,121 @@
+"""Files over HTTP as firmware, iPXE and a BMC ask for them."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+import aiohttp
+
+from emulator.netboot.boot_error import BootError
+
+UEFI_AGENT = "UefiHttpBoot/1.0"
+IPXE_AGENT = "iPXE/1.21.1+ (g4bd064de)"
+BMC_AGENT = "curl/7.88.1"
+
+_FETCH = aiohttp.ClientTimeout(total=120, sock_connect=10, sock_read=60)
+_LARGEST_BYTES = 256 * 2**20
+_BLOCK_BYTES = 2**18
+_REDIRECTS = 8
+_SECRET_LENGTH = 12  # longer last parts of paths are keys or digests; messages show their beginning only
+
+
+@dataclass(slots=True)
+class File:
+    """What was fetched; `drop` forgets the content of a file whose host runs on."""
+
+    url: str
+    content_type: str
+    digest: str
+    content: bytes
+
+    def drop(self) -> None:
+        """Give the memory back."""
+        self.content = b""
+
+
+class Fetcher:
+    """Fetches for one host. `check` is called before each request and raises BootError while nothing gets through."""
+
+    def __init__(self, client: aiohttp.ClientSession, check: Callable[[], None]) -> None:
+        """`client` is shared by all hosts."""
+        self._client = client
+        self._check = check
+
+    async def as_firmware(self, url: str) -> File:
+        """HEAD for the size, then GET; a refused HEAD is no reason to stop; a redirection is (EDK2, HttpBootDxe)."""
+        await self._head(url)
+        return await self._get(url, UEFI_AGENT, redirects=False)
+
+    async def as_ipxe(self, url: str) -> File:
+        """GET; redirections are followed."""
+        return await self._get(url, IPXE_AGENT, redirects=True)
+
+    async def as_bmc(self, url: str) -> File:
+        """GET of an image for virtual media."""
+        return await self._get(url, BMC_AGENT, redirects=True)
+
+    async def _head(self, url: str) -> None:
+        self._check()
+        try:
+            headers = {"User-Agent": UEFI_AGENT, "Accept": "*/*"}
+            async with self._client.head(url, headers=headers, timeout=_FETCH, allow_redirects=False) as answer:
+                size = answer.content_length or 0
+        except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
+            raise _failure(url, error) from error
+        if answer.status == 200 and size > _LARGEST_BYTES:
+            raise _too_large(url)
+
+    async def _get(self, url: str, user_agent: str, *, redirects: bool) -> File:
+        self._check()
+        headers = {"User-Agent": user_agent, "Accept": "*/*"}
+        try:
+            async with self._client.get(
+                url, headers=headers, timeout=_FETCH, allow_redirects=redirects, max_redirects=_REDIRECTS
+            ) as answer:
+                if answer.status != 200:
+                    raise _refusal(url, answer)
+                content = await _read(url, answer)
+                kind = answer.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+                return File(str(answer.url), kind, f"sha256:{hashlib.sha256(content).hexdigest()}", content)
+        except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
+            raise _failure(url, error) from error
+
+
+def shown(url: str) -> str:
+    """The address for a message: without its query, and without the key that may be the end of its path."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "an address that is none"
+    head, separator, last = parts.path.rpartition("/")
+    if len(last) > _SECRET_LENGTH and "." not in last:
+        last = last[: _SECRET_LENGTH // 2] + "..."
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{head}{separator}{last}"
+
+
+async def _read(url: str, answer: aiohttp.ClientResponse) -> bytes:
+    blocks = []
+    size = 0
+    async for block in answer.content.iter_chunked(_BLOCK_BYTES):
+        size += len(block)
+        if size > _LARGEST_BYTES:
+            raise _too_large(url)
+        blocks.append(block)
+    return b"".join(blocks)
+
+
+def _refusal(url: str, answer: aiohttp.ClientResponse) -> BootError:
+    after = answer.headers.get("Retry-After", "")
+    moved = " (a redirection, which UEFI firmware does not follow)" if 300 <= answer.status < 400 else ""
+    return BootError(f"{shown(url)} answered {answer.status}{moved}", float(after) if after.isdigit() else None)
+
+
+def _failure(url: str, error: Exception) -> BootError:
+    # The message of a client error may repeat the whole address, and with it a boot key.
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__
+    return BootError(f"{shown(url)}: {reason}")
+
+
+def _too_large(url: str) -> BootError:
+    return BootError(f"{shown(url)} is larger than {_LARGEST_BYTES // 2**20} MiB")
