@@ -1,3 +1,3 @@
 """Fixtures for every test."""
 
-pytest_plugins = ["tests.postgres"]
+pytest_plugins = ["tests.conformance.summary", "tests.postgres"]
