@@ -52,6 +52,7 @@ class Certificates:
     def _file(self, name: str, address: str) -> Path:
         path = self._folder.directory(name) / "bmc.pem"
         if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
             new = path.with_suffix(".new")
             new.touch(mode=0o600)
             new.write_bytes(_make(name, address))

@@ -12,7 +12,7 @@ from emulator.config import BmcEntry, FaultRate, FleetConfig
 from emulator.errors import ConfigError
 from emulator.faults.inventory import WRONG_SLOT
 
-_IDENTITY = ("persona", "serial", "uuid", "factory_password")
+_IDENTITY = ("persona", "serial", "uuid", "factory_password", "installed")
 """What moves with a machine. Faults do not: whoever names a BMC means the one that answers there."""
 
 

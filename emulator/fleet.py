@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from pydantic import ValidationError
 
 from emulator.config import AgentKind, BmcEntry, FaultRate, FleetConfig
 from emulator.errors import ConfigError
@@ -79,8 +80,10 @@ def fleet_of(entries: Sequence[BmcEntry], settings: Settings) -> FleetConfig:
             boot_files=dict(settings.boot_files),
             bmcs=tuple(entries),
         )
-    except ValueError as error:
-        raise ConfigError(str(error)) from error
+    except ValidationError as error:
+        problem = error.errors()[0]
+        place = (*problem["loc"], *problem.get("ctx", {}).get("at", ()))
+        raise ConfigError(f"{'.'.join(map(str, place))}: {problem['msg']}") from error
 
 
 def write_fleet(entries: Sequence[BmcEntry], settings: Settings, directory: Path) -> None:

@@ -1,4 +1,7 @@
-"""An emulator for tests: a fleet in a process of its own, on ports and addresses that nothing else uses."""
+"""An emulator for tests: a fleet in a process of its own, on ports and addresses that nothing else uses.
+
+With pytest: `pytest_plugins = ["emulator.testing"]` brings the fixtures of pytest_plugin.py.
+"""
 
 import json
 import os
@@ -9,17 +12,19 @@ import sys
 import tempfile
 import urllib.request
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from emulator.config import AgentKind, BmcEntry, FaultSetting
+from emulator.config import AgentKind, BmcEntry, FaultRate, FaultSetting
 from emulator.errors import EmulatorError
 from emulator.fleet import Settings, expected_nodes, invent, write_fleet
 from emulator.racks import Plan
 
 _READY_SECONDS = 60.0
+
+pytest_plugins = ("emulator.pytest_plugin",)  # pytest takes this up; nothing here needs pytest
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,19 +61,23 @@ class RunningBmc:
 class EmulatedFleet:
     """`with EmulatedFleet([Bmc(), Bmc("dell-xe9680")]) as fleet: ...`; one rack, BMCs named r01-u01, r01-u02, ...
 
+    `plan` instead of `bmcs`: several racks, which share power; its network does not count. Speed 0: durations are zero.
     `directory` holds fleet.yaml, expected.yaml, the state and log.txt; a temporary one when it is None.
-    The state stays when the fleet is stopped and started again. Speed 0: durations are zero.
+    The state stays when the fleet is stopped and started again, unless `keep_state` is false.
     """
 
     def __init__(
         self,
         bmcs: Sequence[Bmc] = (Bmc(),),
         *,
+        plan: Plan | None = None,
         boot_service: str = "http://127.0.0.1:9",
         boot_files: Mapping[str, str] | None = None,
         agent: AgentKind = "process",
         speed: float = 0.0,
         directory: Path | None = None,
+        keep_state: bool = True,
+        fault_rates: Sequence[FaultRate] = (),
     ) -> None:
         """Write the files; nothing runs before `start`."""
         self._temporary = tempfile.TemporaryDirectory(prefix="firstlight-emulator-") if directory is None else None
@@ -79,8 +88,18 @@ class EmulatedFleet:
         _holder, admin_port = _free_port("127.0.0.1")
         _holder.close()
         self.admin_url = f"http://127.0.0.1:{admin_port}"
-        entries = _entries(bmcs, port)
-        settings = Settings(port, admin_port, speed, boot_service, agent=agent, boot_files=boot_files or {})
+        network = f"127.{64 + port % 128}"  # it follows from the port, so that no two fleets share an address
+        entries = invent(replace(plan, network=network)) if plan else _entries(bmcs, network, port)
+        settings = Settings(
+            port,
+            admin_port,
+            speed,
+            boot_service,
+            state_dir=Path("state") if keep_state else None,
+            fault_rates=tuple(fault_rates),
+            agent=agent,
+            boot_files=boot_files or {},
+        )
         write_fleet(entries, settings, self.directory)
         self.bmcs = [_running(entry, node) for entry, node in zip(entries, expected_nodes(entries, port), strict=True)]
         self._process: subprocess.Popen[str] | None = None
@@ -122,6 +141,19 @@ class EmulatedFleet:
     def act(self, name: str, action: str) -> None:
         """power-loss, power-restore or kill-agent."""
         self._admin("POST", f"/bmcs/{name}/actions/{action}")
+
+    def act_on_domain(self, kind: str, name: str, action: str) -> list[str]:
+        """power-loss or power-restore of a rack, a power or NVLink domain, or a feed; returns who is in it."""
+        return list(self._admin("POST", f"/domains/{kind}/{name}/actions/{action}")["members"])
+
+    def set_fault_rate(self, fault: str, share: float, arguments: Mapping[str, Any] | None = None) -> list[str]:
+        """Make a fault happen at a share of the BMCs from now on; returns their names."""
+        body = {"share": share, "arguments": arguments or {}}
+        return list(self._admin("PUT", f"/fleet/faults/{fault}", body)["names"])
+
+    def summary(self) -> dict[str, Any]:
+        """How many BMCs there are, of which persona, in which phase, with which faults."""
+        return dict(self._admin("GET", "/fleet"))
 
     def insert_media(self, name: str, drive: str, image: str) -> None:
         """Put the image at this address into a drive of the host."""
@@ -168,10 +200,9 @@ def _free_port(address: str) -> tuple[socket.socket, int]:
     return holder, holder.getsockname()[1]
 
 
-def _entries(bmcs: Sequence[Bmc], port: int) -> list[BmcEntry]:
-    """One rack; the network follows from the port, so that no two fleets share an address."""
-    plan = Plan(1, len(bmcs), tuple(bmc.persona for bmc in bmcs), f"127.{64 + port % 128}", seed=port)
-    entries = invent(plan)
+def _entries(bmcs: Sequence[Bmc], network: str, seed: int) -> list[BmcEntry]:
+    """One rack."""
+    entries = invent(Plan(1, len(bmcs), tuple(bmc.persona for bmc in bmcs), network, seed))
     changed = [
         entry.model_dump() | {"faults": bmc.faults, "power": bmc.power, "installed": bmc.installed}
         for entry, bmc in zip(entries, bmcs, strict=True)

@@ -95,9 +95,16 @@ class Fleet:
             rate = FaultRate(fault=fault, share=body.get("share", 0), arguments=body.get("arguments") or {})
         except ValidationError as error:
             problem = error.errors()[0]
-            raise Refused(400, str(problem.get("ctx", {}).get("error", problem["msg"]))) from error
-        names = hit(self._machines, rate, self._planned.seed) if "share" in body else set(map(str, body["names"]))
+            reason = problem.get("ctx", {}).get("error", problem["msg"])
+            raise Refused(400, f"{'.'.join(map(str, problem['loc'])) or fault}: {reason}") from error
+        names = hit(self._machines, rate, self._planned.seed) if "share" in body else _names(body["names"])
         unknown = names - self._machines.keys()
         if unknown:
             raise Refused(404, f"no BMC is named {min(unknown)}; GET /bmcs?fields=name lists them")
         return sorted(names)
+
+
+def _names(given: Any) -> set[str]:
+    if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
+        raise Refused(400, "names: give a list of names of BMCs")
+    return set(given)

@@ -5,6 +5,7 @@ A machine at which nothing happens writes nothing.
 """
 
 import asyncio
+import secrets
 import shutil
 import tempfile
 from pathlib import Path
@@ -19,12 +20,12 @@ _log = structlog.get_logger()
 
 
 class StateFolder:
-    """`path` None: states are lost with the process, and machines keep their files in a temporary folder."""
+    """`path` None: states are lost with the process, and so are the files of the machines."""
 
     def __init__(self, path: Path | None) -> None:
         """Nothing is made before it is needed."""
         self._path = path
-        self._temporary: Path | None = None
+        self._files = path or Path(tempfile.gettempdir()) / f"firstlight-emulator-{secrets.token_hex(8)}"
         self._kept: dict[str, bytes] = {}  # by machine, what its file holds or what the factory gave it
         self._changed: dict[str, State] = {}
         self._planned = False
@@ -71,26 +72,19 @@ class StateFolder:
                 self._changed[name] = state
 
     def directory(self, name: str) -> Path:
-        """The folder for the files of a machine; it is there afterwards."""
-        directory = self._root() / name
-        directory.mkdir(parents=True, exist_ok=True)
-        return directory
+        """The folder for the files of a machine; whoever needs it makes it."""
+        return self._files / name
 
     def close(self) -> None:
         """Write what has changed and remove what does not outlive the process."""
         self.flush()
-        if self._temporary:
-            shutil.rmtree(self._temporary, ignore_errors=True)
-
-    def _root(self) -> Path:
-        if self._path is not None:
-            return self._path
-        if self._temporary is None:
-            self._temporary = Path(tempfile.mkdtemp(prefix="firstlight-emulator-"))
-        return self._temporary
+        if self._path is None:
+            shutil.rmtree(self._files, ignore_errors=True)
 
     def _write(self, name: str, state: State) -> None:
         content = packed(state)
         if content != self._kept.get(name):
-            write_state(self.directory(name) / _FILE, content)
+            directory = self.directory(name)
+            directory.mkdir(parents=True, exist_ok=True)
+            write_state(directory / _FILE, content)
             self._kept[name] = content
