@@ -15,10 +15,13 @@ class Kind:
 
     persona: Persona
     tree: Tree
+    schemas: frozenset[str]
+    """The types of its resources: `Chassis.v1_14_0.Chassis`."""
 
 
 @lru_cache
 def load_kind(name: str) -> Kind:
     """The kind of that name; raises ConfigError."""
     persona = load_persona(name)
-    return Kind(persona, build_tree(persona))
+    tree = build_tree(persona)
+    return Kind(persona, tree, tree.schemas)

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import structlog
 from uvicorn import Config
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.server import ServerState
 
 from emulator.certificate import Certificates
 from emulator.errors import ConfigError
+from emulator.http_protocol import BmcProtocol
 from emulator.machine.machine import Machine
 from emulator.redfish.service import RedfishService
 
@@ -116,7 +116,7 @@ class Listener:
         try:
             context = self._certificates.context(machine.board.entry.name, address)
             await asyncio.get_running_loop().connect_accepted_socket(
-                lambda: HttpToolsProtocol(self._config, state, {}),
+                lambda: BmcProtocol(self._config, state, {}),
                 connection,
                 ssl=context,
                 ssl_handshake_timeout=_HANDSHAKE_SECONDS,

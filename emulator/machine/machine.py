@@ -6,16 +6,21 @@ from collections.abc import Callable
 from typing import Any
 
 from emulator.faults.fault import Arguments
-from emulator.machine.accounts import AccountLock
+from emulator.machine import paths
+from emulator.machine.accounts import Accounts
 from emulator.machine.bios_settings import BiosSettings
 from emulator.machine.board import Board
 from emulator.machine.feeds import FEEDS, NONE
 from emulator.machine.firmware import Firmware
 from emulator.machine.host import Host
+from emulator.machine.logs import Logs
 from emulator.machine.network_boot import NetworkBoot
 from emulator.machine.sessions import Sessions
+from emulator.machine.streams import Streams
+from emulator.machine.subscriptions import Subscriptions
 from emulator.machine.surroundings import Surroundings
 from emulator.machine.tasks import Tasks
+from emulator.machine.telemetry import Telemetry
 from emulator.machine.virtual_media import VirtualMedia
 
 _ANSWER_SECONDS = 0.05
@@ -28,15 +33,25 @@ class Machine:
     def __init__(self, board: Board, surroundings: Surroundings) -> None:
         """Everything is as the board remembers it; nothing runs before `start`."""
         self.board = board
+        self.events = board.events
         self.client = surroundings.client
-        self.account = AccountLock(board)
+        self.accounts = Accounts(board)
         self.sessions = Sessions(board)
         self.tasks = Tasks(board)
-        self.bios = BiosSettings(board)
+        self.bios = BiosSettings(board, self.tasks)
         self.firmware = Firmware(board, self.tasks, self.reset_bmc_soon)
         self.media = VirtualMedia(board)
         self.boot = NetworkBoot(board, self.bios, self.media, surroundings)
         self.host = Host(board, self.boot, self._host_starts)
+        self.logs = Logs(board)
+        self.subscriptions = Subscriptions(board, self.client)
+        self.streams = Streams(board)
+        self.telemetry = Telemetry(board, self.subscriptions, self.streams)
+        for listener in (self.logs.record, self.subscriptions.offer, self.streams.offer):
+            self.events.listen(listener)
+        self.tasks.changed = lambda task, what: self.events.publish(
+            f"TaskEvent.{what}", task.id, origin=paths.task(task.id)
+        )
         self.requests: Counter[str] = Counter()
         self.lost_feeds = NONE
         self._bmc_down: asyncio.TimerHandle | None = None
@@ -55,9 +70,12 @@ class Machine:
     def start(self) -> None:
         """Begin to live; needs a running loop."""
         self.host.resume()
+        self.telemetry.wake()
 
     async def stop(self) -> None:
         """End whatever runs."""
+        self.telemetry.stop()
+        self.subscriptions.stop()
         await self.host.stop()
 
     def reset_bmc(self) -> None:
@@ -135,7 +153,7 @@ class Machine:
             "power": self.host.power,
             "phase": self.host.phase,
             "bmc_answers": self.bmc_answers,
-            "credentials": {"username": state.username, "password": self.account.password},
+            "credentials": {"username": state.username, "password": self.accounts.factory_password},
             "firmware": {
                 name: {"active": self.board.version(slot.key), "staged": self.firmware.staged(slot.key)}
                 for name, slot in inventory.items()
@@ -153,7 +171,7 @@ class Machine:
             "resets": state.resets,
             "bmc_resets": state.bmc_resets,
             "failed_logins": state.failed_logins,
-            "locked": self.account.locked,
+            "locked": self.accounts.factory.locked,
             "sessions": len(self.sessions),
             "faults": self.board.faults.listing(),
             "requests": dict(self.requests),
@@ -161,16 +179,32 @@ class Machine:
 
     def _forget(self) -> None:
         self.sessions.clear()
-        self.account.unlock()
+        self.accounts.unlock()
         self.firmware.abort()
         self.tasks.clear()
+        self.bios.forget()
+        self.telemetry.stop()
+        self.streams.close_all()
+        self.subscriptions.abort()
+        self.events.pause()
         self.disconnect()
 
     def _host_starts(self, cold: bool) -> None:  # noqa: FBT001  (called by Host alone)
+        before = self.board.bios_version
         if cold:
             self.firmware.activate("power_cycle")
         self.firmware.activate("host_reset")
+        if self.board.bios_version != before:
+            self._forget_settings()
         self.bios.apply()
+        self.secure_boot.apply()
+        if self.bios.take_cycle():
+            self.cut_power("ac")
 
     def _bmc_up(self) -> None:
         self._bmc_down = None
+        self.events.paused = False
+        origin = paths.manager(self.board)
+        self.events.publish("OpenBMC.BMCRebootReason", "the BMC was reset", origin=origin, topic="bmc")
+        self.events.publish("ResourceEvent.ResourceStateChanged", origin, "Enabled", origin=origin)
+        self.telemetry.wake()

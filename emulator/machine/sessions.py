@@ -66,6 +66,11 @@ class Sessions:
                 return True
         return False
 
+    def close_of(self, username: str) -> None:
+        """Close those of one user."""
+        for session in [session for session in self._by_token.values() if session.username == username]:
+            del self._by_token[session.token]
+
     def clear(self) -> None:
         """Close all of them."""
         self._by_token.clear()

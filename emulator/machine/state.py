@@ -16,6 +16,7 @@ class State:
     username: str
     password: str
     password_changed: bool = False
+    more_accounts: list[dict[str, Any]] = field(default_factory=list)
     power: str = "Off"
     boot_target: str = "None"
     boot_enabled: str = "Disabled"
@@ -31,9 +32,28 @@ class State:
     secure_boot: bool = False
     firmware: dict[str, str] = field(default_factory=dict)
     staged: dict[str, str] = field(default_factory=dict)
+    staged_until: dict[str, str] = field(default_factory=dict)
+    """What a staged version waits for, by slot, where it is not what its component class declares."""
+    previous: dict[str, str] = field(default_factory=dict)
+    """What the other slot of a device holds, once it is not the version of the factory."""
+    copying: list[str] = field(default_factory=list)
+    damaged: list[str] = field(default_factory=list)
+    """Slots whose staged image will not start, or whose only image is half written."""
+    uploads: list[dict[str, Any]] = field(default_factory=list)
+    scheduled: list[dict[str, Any]] = field(default_factory=list)
+    tasks: list[dict[str, Any]] = field(default_factory=list)
     bios: dict[str, Attribute] = field(default_factory=dict)
     bios_pending: dict[str, Attribute] = field(default_factory=dict)
     bios_rejected: list[str] = field(default_factory=list)
+    bios_shown: dict[str, Attribute | None] = field(default_factory=dict)
+    """What the BMC still says, although other values are in force."""
+    bios_apply: str = ""
+    """When pending values are applied; empty: they wait for an apply time or a job."""
+    bios_window: list[float] = field(default_factory=list)
+    """Begin and end of the maintenance window, seconds since 1970."""
+    bios_job: str = ""
+    bios_applied_at: float = 0.0
+    bios_passwords: dict[str, str] = field(default_factory=dict)
     boots: int = 0
     boot_failures: int = 0
     resets: int = 0
@@ -43,6 +63,8 @@ class State:
     """Properties that clients wrote, by the path of the resource."""
     flashes: dict[str, dict[str, int]] = field(default_factory=dict)
     faults_spent: dict[str, int] = field(default_factory=dict)
+    subscriptions: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Subscriptions to events, by id."""
 
 
 def read_state(path: Path) -> State | None:

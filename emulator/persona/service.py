@@ -30,10 +30,37 @@ class Protocol(Part):
 
     select: bool = True
     only: bool = True
+    filter: bool = False
     top_skip: bool = True
     page_size: int | None = None
     gzip: bool = False
-    delete_closes_sse: bool = True
+
+
+class Log(Part):
+    """One log: whose it is, its id, the topics that it takes and how many records it holds.
+
+    `kind` is its LogEntryType. `collects`: CollectDiagnosticData puts its files here.
+    """
+
+    owner: Literal["system", "baseboard", "manager", "baseboard-manager", "chassis"] = "system"
+    chassis: str | None = None  # of the chassis that owns it
+    id: str = "EventLog"
+    name: str = "Event Log Service"
+    kind: Literal["SEL", "Event"] = "Event"
+    takes: tuple[Literal["host", "bmc", "gpu"], ...] = ("host",)
+    records: int = 512
+    collects: bool = False
+
+    @property
+    def key(self) -> str:
+        """What tells it from the other logs of the machine."""
+        return f"{self.owner}/{self.chassis or ''}/{self.id}"
+
+
+_LOGS = (
+    Log(id="SEL", name="System Event Log Service", kind="SEL", takes=("host", "gpu")),
+    Log(owner="manager", id="Log", name="Manager Log Service", takes=("bmc",), collects=True),
+)
 
 
 class Services(Part):
@@ -45,6 +72,11 @@ class Services(Part):
     component_integrity: bool = False
     virtual_media: tuple[str, ...] = ("Cd",)
     virtual_media_of: Literal["manager", "system"] = "manager"
+    subscriptions: int = 20  # event subscriptions at most
+    sse: bool = True
+    delete_closes_sse: bool = True  # DELETE of the subscription of a stream ends the stream
+    sse_uri: str = "/redfish/v1/EventService/SSE"
+    logs: tuple[Log, ...] = _LOGS
 
 
 class Accounts(Part):
@@ -67,23 +99,3 @@ class Sessions(Part):
 
     limit: int
     timeout_seconds: float
-
-
-class Update(Part):
-    """The ways in which firmware may be sent."""
-
-    simple_update: bool
-    protocols: tuple[str, ...] = ("HTTP", "HTTPS")
-    multipart_uri: str | None
-    push_uri: str | None
-    max_image_bytes: int | None = None
-
-
-class Tasks(Part):
-    """Where a task is found. `body` says what a 202 answer carries; numbers may start again when the BMC does."""
-
-    id: str = "{number}"
-    digits: int = 1
-    numbers_restart: bool = True
-    monitor: str = "/redfish/v1/TaskService/TaskMonitors/{id}"
-    body: Literal["task", "message", "empty"] = "task"

@@ -17,11 +17,12 @@ class RedfishError(Exception):
         self.text = text
         self.arguments = arguments
         self.headers: Mapping[str, str] = {}
+        self.extended: list[dict[str, Any]] = []  # messages that say more than this one, in its place
 
     def document(self) -> dict[str, Any]:
         """The body of the answer."""
-        extended = message(self.message_id, self.text, *self.arguments, severity="Critical")
-        return {"error": {"code": self.message_id, "message": self.text, "@Message.ExtendedInfo": [extended]}}
+        extended = self.extended or [message(self.message_id, self.text, *self.arguments, severity="Critical")]
+        return {"error": {"code": self.message_id, "message": self.text, "@Message.ExtendedInfo": extended}}
 
 
 def message(message_id: str, text: str, *arguments: str, severity: str = "OK") -> dict[str, Any]:
@@ -57,6 +58,12 @@ def not_writable(name: str) -> RedfishError:
     """400: the property is read only."""
     text = f"The property {name} is a read only property and cannot be assigned a value."
     return RedfishError(400, "PropertyNotWritable", text, name)
+
+
+def no_operation() -> RedfishError:
+    """400: the request changes nothing."""
+    text = "The request body submitted contain no data to act upon and no changes to the resource took place."
+    return RedfishError(400, "NoOperation", text)
 
 
 def not_in_list(value: object, name: str) -> RedfishError:

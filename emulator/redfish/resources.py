@@ -5,17 +5,19 @@ from collections.abc import Awaitable, Callable
 import orjson
 
 from emulator.redfish import written
-from emulator.redfish.authentication import authenticate
+from emulator.redfish.authentication import authenticate, recognise
 from emulator.redfish.errors import not_found
 from emulator.redfish.etags import check_if_match
+from emulator.redfish.headers import check
 from emulator.redfish.http import Request, Response
 from emulator.redfish.live import measure, schema, show
 from emulator.redfish.router import Route, Router, handler, refuse_method
-from emulator.tree.document import ROOT
+from emulator.tree.document import ROOT, Document
 
 Fallback = Callable[[Request], Awaitable[Response]]
 
 _NOTHING = Route("")
+_POST_UNKNOWN_TO_SCHEMA = ("SoftwareInventoryCollection",)  # firmware is pushed there on some BMCs
 
 
 class Resources:
@@ -30,8 +32,11 @@ class Resources:
     async def dispatch(self, request: Request) -> Response:
         """The answer to a request; raises RedfishError for a refusal."""
         route, request.parameters = self._router.find(request.path) or (_NOTHING, ())
+        check(request)
         open_root = request.path == ROOT and request.method in ("GET", "HEAD")
-        if not open_root and request.method not in route.anyone and not request.authenticated:
+        if open_root or request.method in route.anyone:
+            recognise(request)
+        elif not request.authenticated:
             authenticate(request)
         if handler(route, request.method) is None and self._fallback_answers(request):
             return await self._fallback(request)
@@ -44,13 +49,24 @@ class Resources:
             return response
         return await self._of_tree(request, route)
 
+    def allowed(self, request: Request, document: Document | None) -> tuple[str, ...]:
+        """The methods that the resource of the request takes; `document` is what GET answers, None: nothing."""
+        route, _ = self._router.find(request.path) or (_NOTHING, ())
+        methods = [method for method in ("PATCH", "POST", "DELETE") if handler(route, method)]
+        kind = schema(document or {})
+        if "PATCH" not in methods and written.WRITABLE.get(kind):
+            methods.insert(0, "PATCH")
+        if kind in _POST_UNKNOWN_TO_SCHEMA:
+            methods = [method for method in methods if method != "POST"]
+        return (*(("GET", "HEAD") if route.get or document is not None else ()), *methods)
+
     async def _of_tree(self, request: Request, route: Route) -> Response:
         document = show(request.machine, request.path)
-        if document is None and route is _NOTHING:
+        if document is None and route.post is None:
             raise not_found(request.path)
         if document is not None and request.method == "PATCH" and written.WRITABLE.get(schema(document)):
             return await written.change(request, document, schema(document))
         if document is None or request.method not in ("GET", "HEAD"):
-            raise refuse_method(request, route, in_tree=document is not None)
+            raise refuse_method(request, self.allowed(request, document))
         basis = orjson.dumps(document)
         return Response(200, document, etag=basis, lasting=not measure(request.machine, document))

@@ -57,13 +57,11 @@ def handler(route: Route, method: str) -> Handler | None:
     }.get(method)
 
 
-def refuse_method(request: Request, route: Route, *, in_tree: bool) -> RedfishError:
+def refuse_method(request: Request, allowed: Iterable[str]) -> RedfishError:
     """405 with the methods that there are."""
     text = f"The HTTP method {request.method} is not allowed on this resource."
     error = RedfishError(405, "OperationNotAllowed", text)
-    names = (("PATCH", route.patch), ("POST", route.post), ("DELETE", route.delete))
-    readable = ("GET", "HEAD") if route.get or in_tree else ()
-    error.headers = {"Allow": ", ".join([*readable, *(name for name, one in names if one)])}
+    error.headers = {"Allow": ", ".join(allowed)}
     return error
 
 

@@ -10,10 +10,12 @@ from emulator.redfish.authentication import authenticate
 from emulator.redfish.cache import Answer, Cache
 from emulator.redfish.encoding import encode
 from emulator.redfish.errors import RedfishError
-from emulator.redfish.etags import add_etag
-from emulator.redfish.expand import expand
+from emulator.redfish.etags import add_etag, not_modified
+from emulator.redfish.headers import describe
 from emulator.redfish.http import Request, Response
 from emulator.redfish.misbehaviour import Misbehaviour
+from emulator.redfish.queried import apply_query
+from emulator.redfish.query import NOTHING, read_query
 from emulator.redfish.resources import Resources
 
 Scope = dict[str, Any]
@@ -56,7 +58,9 @@ class RedfishService:
             await misbehaviour.send(response)
 
     def _known(self, request: Request) -> Answer | None:
-        if request.method != "GET" or request.machine.board.faults:
+        headers = request.headers
+        usual = "if-none-match" not in headers and headers.get("odata-version", "4.0") == "4.0"
+        if request.method != "GET" or not usual or request.machine.board.faults:
             return None
         answer = self._cache.find(request.machine, _key(request))
         if answer is None or answer.open_to_anyone:
@@ -69,11 +73,18 @@ class RedfishService:
 
     async def _respond(self, request: Request) -> Response:
         try:
+            reads = request.method in ("GET", "HEAD")
             response = await self._resources.dispatch(request)
-            if request.method in ("GET", "HEAD"):
-                await expand(request, response, self._resources.dispatch)
+            if reads:
+                describe(response, self._resources.allowed(request, response.document))
+                query = read_query(request.machine.board.persona, request.query)
+                if query is not NOTHING:
+                    await apply_query(request, response, query, self._resources.dispatch)
+                    response.etag = None
                 add_etag(request, response)
                 self._keep(request, response)
+                if not_modified(request, response):
+                    response = Response(304, headers={"ETag": response.headers["ETag"]})
             else:
                 request.machine.board.touch()
         except RedfishError as error:
@@ -86,6 +97,8 @@ class RedfishService:
     def _keep(self, request: Request, response: Response) -> None:
         if not response.lasting or request.method != "GET" or request.machine.board.faults:
             return
+        if request.query and not request.authenticated:
+            return  # what a stranger sees of an open resource is less than what others see
         body, headers = encode(response)
         answer = Answer(body, headers, response.headers.get("ETag", ""), not request.authenticated)
         self._cache.keep(request.machine, _key(request), answer)

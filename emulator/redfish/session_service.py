@@ -1,7 +1,8 @@
 """SessionService: logging in and out."""
 
 from emulator.machine.sessions import Session
-from emulator.redfish.errors import RedfishError, message, not_found
+from emulator.redfish.authentication import password_change_required, refused
+from emulator.redfish.errors import RedfishError, not_found
 from emulator.redfish.http import Request, Response, collection, no_content, ok
 from emulator.redfish.router import Route
 
@@ -19,8 +20,9 @@ async def log_in(request: Request) -> Response:
     """POST of UserName and Password: 201 with X-Auth-Token and Location."""
     body = request.json(("UserName", "Password", "Oem", "Context", "SessionType"))
     username, password = request.text(body, "UserName"), request.text(body, "Password")
-    if not request.machine.account.check(username, password):
-        raise RedfishError(401, "NoValidSession", "The credentials are not valid or the account is locked.")
+    account = request.machine.accounts.check(username, password)
+    if account is None:
+        raise refused()
     session = request.machine.sessions.open(username)
     if session is None:
         text = "The session establishment failed due to the number of simultaneous sessions exceeding the limit."
@@ -28,10 +30,9 @@ async def log_in(request: Request) -> Response:
     response = _show(session)
     response.status = 201
     response.headers = {"X-Auth-Token": session.token, "Location": f"{SESSIONS}/{session.id}"}
-    if request.machine.account.change_required and response.document:
-        account = f"/redfish/v1/AccountService/Accounts/{request.machine.board.persona.accounts.id}"
-        text = "The password provided for this account must be changed before access is granted."
-        response.document["@Message.ExtendedInfo"] = [message("PasswordChangeRequired", text, account)]
+    if account.change_required and response.document:
+        error = password_change_required(f"/redfish/v1/AccountService/Accounts/{account.id}")
+        response.document["@Message.ExtendedInfo"] = error.document()["error"]["@Message.ExtendedInfo"]
     return response
 
 

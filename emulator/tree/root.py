@@ -23,7 +23,7 @@ def build(persona: Persona) -> Iterator[Entry]:
     if root.vendor == "Dell":
         oem = {"ServiceTag": "${serial}", "ManagerMACAddress": "${mac:-1}", "IsBranded": 0}
         properties["Oem"] = {"Dell": oem}
-    path, document = resource(ROOT, "ServiceRoot.v1_10_0.ServiceRoot", "Root Service", properties)
+    path, document = resource(ROOT, "ServiceRoot.v1_17_0.ServiceRoot", "Root Service", properties)
     yield path, {**document, "Id": root.id}
 
 
@@ -44,12 +44,13 @@ _BUILT: tuple[str, ...] = ()  # optional services that have a builder
 
 
 def _features(persona: Persona) -> Document:
-    expand = persona.expand
+    protocol, expand = persona.protocol, persona.expand
     return {
         "ExcerptQuery": False,
-        "FilterQuery": False,
-        "OnlyMemberQuery": False,
-        "SelectQuery": False,
+        "FilterQuery": protocol.filter,
+        "OnlyMemberQuery": protocol.only,
+        "SelectQuery": protocol.select,
+        "TopSkipQuery": protocol.top_skip,
         "DeepOperations": {"DeepPATCH": False, "DeepPOST": False},
         "ExpandQuery": {
             "Links": expand.links,

@@ -1,12 +1,16 @@
 """The services that every BMC has: sessions, accounts, tasks, updates, registries."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from emulator.persona.persona import Persona
 from emulator.tree.document import ROOT, Entry, collection, link, resource
 
-_PRIVILEGES = ("Login", "ConfigureManager", "ConfigureUsers", "ConfigureSelf", "ConfigureComponents")
+PRIVILEGES: Mapping[str, tuple[str, ...]] = {
+    "Administrator": ("Login", "ConfigureManager", "ConfigureUsers", "ConfigureComponents", "ConfigureSelf"),
+    "Operator": ("Login", "ConfigureComponents", "ConfigureSelf"),
+    "ReadOnly": ("Login", "ConfigureSelf"),
+}
 
 
 def build(persona: Persona) -> Iterator[Entry]:
@@ -40,9 +44,10 @@ def _accounts(persona: Persona) -> Iterator[Entry]:
         "Roles": link(f"{path}/Roles"),
     }
     yield resource(path, "AccountService.v1_9_0.AccountService", "Account Service", properties)
-    yield collection(f"{path}/Roles", "RoleCollection", "Roles Collection", ["Administrator"])
-    role = {"RoleId": "Administrator", "IsPredefined": True, "AssignedPrivileges": list(_PRIVILEGES)}
-    yield resource(f"{path}/Roles/Administrator", "Role.v1_3_0.Role", "User Role", role)
+    yield collection(f"{path}/Roles", "RoleCollection", "Roles Collection", PRIVILEGES)
+    for role, privileges in PRIVILEGES.items():
+        properties = {"RoleId": role, "IsPredefined": True, "AssignedPrivileges": list(privileges)}
+        yield resource(f"{path}/Roles/{role}", "Role.v1_3_1.Role", "User Role", properties)
 
 
 def _tasks() -> Entry:

@@ -9,6 +9,8 @@ from emulator.tree.document import Document, Entry
 
 _MARK = re.compile(rb"\$\{([a-z_]+)(?::([^}]*))?\}")
 
+_TYPE = re.compile(rb'"@odata.type":"#([^"]+)"')
+
 Resolve = Callable[[str, str], str]
 
 
@@ -36,6 +38,11 @@ class Tree:
     def paths(self) -> tuple[str, ...]:
         """All paths."""
         return tuple(self._templates)
+
+    @property
+    def schemas(self) -> frozenset[str]:
+        """The types of all resources, without the leading `#`."""
+        return frozenset(kind.decode() for template in self._templates.values() for kind in _TYPE.findall(template))
 
     def render(self, path: str, resolve: Resolve) -> Document | None:
         """The document at `path` for one machine, or None; `resolve` takes a mark's name and its argument."""

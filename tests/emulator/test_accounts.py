@@ -27,7 +27,7 @@ def test_wrong_requests_get_redfish_errors(museum: Museum) -> None:
     for path in ("/redfish/v1/Nowhere", "/redfish/v1/Chassis/9", "/redfish/v1/Systems/1/SimpleStorage", "/"):
         assert client.send("GET", path).status_code == 404, path
     wrong = client.send("DELETE", "/redfish/v1/Systems/1")
-    assert (wrong.status_code, wrong.headers["Allow"]) == (405, "GET, PATCH")
+    assert (wrong.status_code, wrong.headers["Allow"]) == (405, "GET, HEAD, PATCH")
     assert client.send("PATCH", "/redfish/v1/Systems/1", data=b"{").status_code == 400
     assert client.send("PATCH", "/redfish/v1/Systems/1", json=[]).status_code == 400
 
@@ -79,7 +79,7 @@ def test_factory_password_of_openbmc_must_be_changed_first() -> None:
         assert (refused.status_code, "PasswordChangeRequired" in refused.text) == (403, True)
         account = message["MessageArgs"][0]
         assert client.send("PATCH", account, json={"Password": "short"}).status_code == 400
-        assert client.send("PATCH", account, json={"Password": "Long-enough-1"}).status_code == 204
+        assert client.send("PATCH", account, json={"Password": "Long-enough-1"}).status_code == 200
         client.http.auth = ("root", "Long-enough-1")
         assert client.get("/redfish/v1/Systems")["Members@odata.count"] == 2
         assert fleet.truth("r01-u01")["credentials"]["password"] == "Long-enough-1"
