@@ -5,6 +5,7 @@ A machine at which nothing happens writes nothing.
 """
 
 import asyncio
+import hashlib
 import secrets
 import shutil
 import tempfile
@@ -26,7 +27,7 @@ class StateFolder:
         """Nothing is made before it is needed."""
         self._path = path
         self._files = path or Path(tempfile.gettempdir()) / f"firstlight-emulator-{secrets.token_hex(8)}"
-        self._kept: dict[str, bytes] = {}  # by machine, what its file holds or what the factory gave it
+        self._kept: dict[str, bytes] = {}  # by machine, the digest of what its file holds or the factory gave it
         self._changed: dict[str, State] = {}
         self._planned = False
 
@@ -44,7 +45,7 @@ class StateFolder:
             state = read_state(path) or factory
         except (OSError, ValueError, TypeError) as error:
             raise ConfigError(f"{path}: cannot be read: {error}; remove it to start with a new machine") from error
-        self._kept[name] = packed(state)
+        self._kept[name] = _digest(packed(state))
         return state
 
     def save(self, name: str, state: State) -> None:
@@ -83,8 +84,13 @@ class StateFolder:
 
     def _write(self, name: str, state: State) -> None:
         content = packed(state)
-        if content != self._kept.get(name):
+        digest = _digest(content)
+        if digest != self._kept.get(name):
             directory = self.directory(name)
             directory.mkdir(parents=True, exist_ok=True)
             write_state(directory / _FILE, content)
-            self._kept[name] = content
+            self._kept[name] = digest
+
+
+def _digest(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=16).digest()

@@ -54,8 +54,36 @@ def test_firmware_packages_are_the_same_everywhere(tmp_path: Path) -> None:
     [
         (f"bmcs:\n  - {HGX}}}\nsped: 3\n", "fleet.yaml:3: sped: unknown field; did you mean 'speed'?"),
         (f"bmcs:\n  - {HGX}, faults: [silence]}}\n", "unknown fault 'silence'; did you mean 'silent'?"),
+        (
+            f"bmcs:\n  - {HGX},\n     faults: [silent,\n       {{slow-answers: {{secs: 1}}}}]}}\n",
+            "fleet.yaml:4: bmcs.0.faults.1: slow-answers: unknown argument 'secs'; did you mean 'seconds'?",
+        ),
+        (f"bmcs:\n  - {HGX}}}\n  - {HGX}}}\n", "fleet.yaml:3: bmcs.1.name: name a is used by two BMCs"),
+        (
+            f"bmcs:\n  - {HGX}}}\n  - {HGX.replace('name: a', 'name: b')}}}\n",
+            "fleet.yaml:3: bmcs.1.address: address 127.99.1.1 is used by two BMCs",
+        ),
+        (
+            f"admin_port: 8443\nbmcs:\n  - {HGX}}}\n",
+            "fleet.yaml:1: admin_port: 8443 is the port of the BMCs already",
+        ),
+        (
+            f"fault_rates:\n  - {{fault: silent, share: 0.1}}\n  - {{fault: silnt, share: 0.1}}\nbmcs:\n  - {HGX}}}\n",
+            "fleet.yaml:3: fault_rates.1.fault: unknown fault 'silnt'; did you mean 'silent'?",
+        ),
+        (
+            f"fault_rates:\n  - fault: silent\n    share: 2\nbmcs:\n  - {HGX}}}\n",
+            "fleet.yaml:3: fault_rates.0.share: Input should be less than or equal to 1",
+        ),
+        (
+            f"bmcs:\n  - {HGX}}}\nfault_rates:\n  - fault: gpu-missing\n    share: 1\n    arguments: {{idx: 1}}\n",
+            "fleet.yaml:6: fault_rates.0.arguments: gpu-missing: unknown argument 'idx'; did you mean 'index'?",
+        ),
         (f"bmcs:\n  - {HGX}, adress: 1}}\n", "fleet.yaml:2: bmcs.0.adress: unknown field; did you mean 'address'?"),
-        (f"bmcs:\n  - {HGX.replace('hgx-h100', 'hgx-h10')}}}\n", "unknown persona 'hgx-h10'; did you mean 'hgx-h100'?"),
+        (
+            f"bmcs:\n  - {HGX.replace('hgx-h100', 'hgx-h10')}}}\n",
+            "fleet.yaml:2: bmcs.0.persona: unknown persona 'hgx-h10'",
+        ),
         (f"bmcs:\n  - {HGX.replace('127.', '10.')}}}\n", "fleet.yaml:2: bmcs.0.address: "),
         ("bmcs: [\n", "is not YAML"),
     ],
@@ -86,4 +114,35 @@ def test_port_in_use_ends_with_status_two(tmp_path: Path, which: str) -> None:
         )
         result = run("serve", "--config", str(path))
     assert (result.returncode, f"port {number}" in result.stderr) == (2, True)
+    assert f"something listens at 127.0.0.1:{number}" in result.stderr
     assert not (tmp_path / "state").exists()
+
+
+def test_an_address_in_use_is_named(tmp_path: Path) -> None:
+    """Something of others listens at the address and the port of one BMC."""
+    with socket.socket() as taken:
+        taken.bind(("127.99.1.1", 0))
+        taken.listen()
+        number = taken.getsockname()[1]
+        path = tmp_path / "fleet.yaml"
+        path.write_text(f"port: {number}\nadmin_port: 1\nbmcs:\n  - {HGX}}}\n", encoding="utf-8")
+        result = run("serve", "--config", str(path))
+    assert result.returncode == 2
+    assert f"port {number} cannot be opened: Address already in use" in result.stderr
+    assert f"(something listens at 127.99.1.1:{number}); end that, or take another one" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "expected"),
+    [
+        ("b:silent", "--fault b:silent: no BMC is named 'b'; give BMC:FAULT, such as r01-u01:silent"),
+        ("a:silnt", "--fault a:silnt: unknown fault 'silnt'; did you mean 'silent'?"),
+        ("a:slow-answers:secs=2", "unknown argument 'secs'; did you mean 'seconds'?"),
+    ],
+)
+def test_a_fault_option_that_is_wrong_is_named(tmp_path: Path, option: str, expected: str) -> None:
+    """serve --fault."""
+    path = tmp_path / "fleet.yaml"
+    path.write_text(f"bmcs:\n  - {HGX}}}\n", encoding="utf-8")
+    result = run("serve", "--config", str(path), "--fault", option)
+    assert (result.returncode, expected in result.stderr) == (2, True), result.stderr
