@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 import aiohttp
+from yarl import URL
 
 from emulator.netboot.boot_error import BootError
 
@@ -59,7 +60,9 @@ class Fetcher:
         self._check()
         try:
             headers = {"User-Agent": UEFI_AGENT, "Accept": "*/*"}
-            async with self._client.head(url, headers=headers, timeout=_FETCH, allow_redirects=False) as answer:
+            async with self._client.head(
+                _verbatim(url), headers=headers, timeout=_FETCH, allow_redirects=False
+            ) as answer:
                 size = answer.content_length or 0
         except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
             raise _failure(url, error) from error
@@ -71,7 +74,7 @@ class Fetcher:
         headers = {"User-Agent": user_agent, "Accept": "*/*"}
         try:
             async with self._client.get(
-                url, headers=headers, timeout=_FETCH, allow_redirects=redirects, max_redirects=_REDIRECTS
+                _verbatim(url), headers=headers, timeout=_FETCH, allow_redirects=redirects, max_redirects=_REDIRECTS
             ) as answer:
                 if answer.status != 200:
                     raise _refusal(url, answer)
@@ -92,6 +95,11 @@ def shown(url: str) -> str:
     if len(last) > _SECRET_LENGTH and "." not in last:
         last = last[: _SECRET_LENGTH // 2] + "..."
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{head}{separator}{last}"
+
+
+def _verbatim(url: str) -> URL:
+    """The address as it was given: firmware does not tidy up escapes. Raises ValueError."""
+    return URL(url, encoded=all("!" <= mark <= "~" for mark in url))
 
 
 async def _read(url: str, answer: aiohttp.ClientResponse) -> bytes:

@@ -40,7 +40,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """The server that is checked; `chance` makes its figures differ a little, the same ones for the same boot."""
+    """The server that is checked; `chance` makes its figures differ a little."""
 
     persona: Persona
     faults: ActiveFaults

@@ -84,9 +84,10 @@ class StandIn:
         """The service for one life."""
         return Service(self._client, boot)
 
-    def server(self, boot: Boot) -> Server:
-        """The server that this life checks."""
-        return Server(self._persona, self._faults, random.Random(boot.boot_id))  # noqa: S311  (figures, no secrets)
+    def server(self, boot: Boot, item: Item) -> Server:
+        """The server, for one check."""
+        chance = random.Random(f"{boot.boot_id} {item.id}")  # noqa: S311  (figures, no secrets)
+        return Server(self._persona, self._faults, chance)
 
     def uptime_seconds(self) -> float:
         """Emulated seconds since the host booted."""
@@ -111,13 +112,12 @@ class _Working:
 class _Run:
     """One life."""
 
-    __slots__ = ("_boot", "_delivery", "_outbox", "_sequence", "_server", "_service", "_stand_in", "_working")
+    __slots__ = ("_boot", "_delivery", "_outbox", "_sequence", "_service", "_stand_in", "_working")
 
     def __init__(self, stand_in: StandIn, boot: Boot) -> None:
         self._stand_in = stand_in
         self._boot = boot
         self._service = stand_in.service(boot)
-        self._server = stand_in.server(boot)
         self._outbox: deque[dict[str, Any]] = deque()
         self._delivery: asyncio.Task[None] | None = None
         self._working: _Working | None = None
@@ -151,7 +151,7 @@ class _Run:
 
     async def _work(self, plan: Plan, item: Item) -> dict[str, Any]:
         began = datetime.now(UTC)
-        finding = check(self._server, item)
+        finding = check(self._stand_in.server(self._boot, item), item)
         self._working = _Working(plan.run, item.id, time.monotonic(), self._stand_in.wall_seconds(finding))
         try:
             await asyncio.sleep(self._working.seconds)

@@ -4,6 +4,8 @@ import hashlib
 import io
 import threading
 import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 
@@ -24,12 +26,30 @@ def build_root(source: str = _AGENT) -> bytes:
     return buffer.getvalue()
 
 
+def digest_of(content: bytes) -> str:
+    """As boot scripts name files."""
+    return f"sha256:{hashlib.sha256(content).hexdigest()}"
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a path answers besides 200 with a file; the first `times` requests only, or all (None)."""
+
+    status: int
+    headers: Mapping[str, str] = field(default_factory=dict)
+    times: int | None = None
+    methods: tuple[str, ...] = ("GET", "HEAD")
+
+
 class BootServer:
-    """Answers GET from `files`; keeps what it was asked for and what was posted to it."""
+    """Answers GET from `files`; keeps what it was asked for (`heads`: by HEAD) and what was posted to it."""
 
     def __init__(self) -> None:
         self.files: dict[str, bytes] = {}
+        self.types: dict[str, str] = {}
+        self.replies: dict[str, Reply] = {}
         self.requests: list[tuple[str, str]] = []
+        self.heads: list[tuple[str, str]] = []
         self.hellos: list[bytes] = []
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
@@ -39,13 +59,29 @@ class BootServer:
     def url(self) -> str:
         return f"http://127.0.0.1:{self._server.server_port}"
 
+    def words(self, root: bytes, image: str = "sha256:" + "1" * 64) -> str:
+        """The command line that names `root`."""
+        words = f"firstlight.server={self.url} firstlight.node=n firstlight.token=t"
+        return f"{words} firstlight.image={image} firstlight.root={digest_of(root)}"
+
     def offer(self, path: str, root: bytes, image: str = "sha256:" + "1" * 64) -> None:
         """Answer `path` with a script that boots `root`."""
-        digest = f"sha256:{hashlib.sha256(root).hexdigest()}"
-        words = f"firstlight.server={self.url} firstlight.node=n firstlight.token=t"
-        kernel = f"kernel --name root {self.url}/{digest} {words} firstlight.image={image} firstlight.root={digest}"
-        self.files[f"/{digest}"] = root
-        self.files[path] = f"#!ipxe\n# a comment\n{kernel}\nboot\n".encode()
+        self.files[path] = self.script(root, image)
+
+    def script(self, root: bytes, image: str = "sha256:" + "1" * 64) -> bytes:
+        """A script that boots `root`, which is offered under its digest."""
+        self.files[f"/{digest_of(root)}"] = root
+        kernel = f"kernel --name root {self.url}/{digest_of(root)} {self.words(root, image)}"
+        return f"#!ipxe\n# a comment\n{kernel}\nboot\n".encode()
+
+    def take(self, method: str, path: str) -> Reply | None:
+        """What `path` answers now instead of a file."""
+        reply = self.replies.get(path)
+        if reply is None or method not in reply.methods or reply.times == 0:
+            return None
+        if reply.times is not None:
+            self.replies[path] = Reply(reply.status, reply.headers, reply.times - 1, reply.methods)
+        return reply
 
     def __enter__(self) -> "BootServer":
         return self
@@ -61,16 +97,29 @@ def _handler(server: BootServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             server.requests.append((self.path, self.headers["User-Agent"]))
-            content = server.files.get(self.path.partition("?")[0])
-            self.send_response(200 if content is not None else 404)
-            self.send_header("Content-Length", str(len(content or b"")))
-            self.end_headers()
-            self.wfile.write(content or b"")
+            self.wfile.write(self._begin("GET"))
+
+        def do_HEAD(self) -> None:
+            server.heads.append((self.path, self.headers["User-Agent"]))
+            self._begin("HEAD")
 
         def do_POST(self) -> None:
             server.hellos.append(self.rfile.read(int(self.headers["Content-Length"])))
             self.send_response(204)
             self.end_headers()
+
+        def _begin(self, method: str) -> bytes:
+            path = self.path.partition("?")[0]
+            reply = server.take(method, path)
+            content = server.files.get(path) if reply is None else b""
+            self.send_response(reply.status if reply else 200 if content is not None else 404)
+            for name, value in (reply.headers if reply else {}).items():
+                self.send_header(name, value)
+            if path in server.types:
+                self.send_header("Content-Type", server.types[path])
+            self.send_header("Content-Length", str(len(content or b"")))
+            self.end_headers()
+            return content or b""
 
         def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002  (named by the library)
             pass
