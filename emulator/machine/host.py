@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Protocol
 
+from emulator.machine import paths
 from emulator.machine.board import Board
 
 _POST = (
@@ -31,6 +32,7 @@ class Host:
         self._task: asyncio.Task[None] | None = None
         self.phase = "off"
         self.progress = "None"
+        self.posted: Callable[[], None] = lambda: None  # called at the end of POST
 
     @property
     def power(self) -> str:
@@ -51,6 +53,31 @@ class Host:
         """Power off; whatever runs is killed at once."""
         if self.phase not in ("off", "powering-off"):
             self._begin(self._power_down())
+
+    def shut_down(self) -> None:
+        """Let the operating system end, then power off; without one, power off at once."""
+        if self.phase == "running" and not self._board.faults.take("shutdown-ignored"):
+            self._begin(self._shut_down(self._drop))
+        elif self.phase not in ("running", "shutting-down"):
+            self.turn_off()
+
+    def restart_gracefully(self) -> None:
+        """Let the operating system end, then reset; without one, reset at once."""
+        if self.phase != "running" or self._board.faults.take("graceful-restart-is-hard"):
+            self.restart()
+        elif not self._board.faults.take("shutdown-ignored"):
+            self._count_reset()
+            self._begin(self._shut_down(self._start_warm))
+
+    def interrupt(self) -> None:
+        """A non-maskable interrupt: an operating system panics and restarts; nothing else hears it."""
+        if self.phase == "running":
+            self.restart()
+
+    async def settled(self) -> None:
+        """Wait until what was asked for last has happened, unless it goes on as long as the host is on."""
+        while self._task and not self._task.done() and self.power == "On":
+            await asyncio.sleep(0)
 
     def restart(self) -> None:
         """Reset without loss of power."""
@@ -89,16 +116,28 @@ class Host:
         await self._board.clock.sleep(self._board.persona.durations.power_off)
         await self._drop()
 
+    async def _shut_down(self, then: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        self._enter("shutting-down", "OSRunning")
+        await self._board.clock.sleep(self._board.persona.durations.shutdown)
+        await then()
+
+    async def _start_warm(self) -> None:
+        await self._start(cold=False)
+
     async def _power_cycle(self) -> None:
         await self._power_down()
         await self._power_up()
 
     async def _drop(self) -> None:
+        if self._board.state.power == "On":
+            self._tell("ResourceEvent.ResourcePoweredOff")
         self._board.state.power = "Off"
         self._board.save()
         self._enter("off", "None")
 
     async def _start(self, *, cold: bool) -> None:
+        if self._board.state.power != "On":
+            self._tell("ResourceEvent.ResourcePoweredOn")
         self._board.state.power = "On"
         self._activate(cold)
         self._board.save()
@@ -108,12 +147,22 @@ class Host:
         if self._board.faults.take("power-lost-while-booting"):
             await self._drop()
             return
+        self.posted()
         await self._boot.run(self._enter)
 
     def _enter(self, phase: str, progress: str) -> None:
+        if progress not in (self.progress, "None"):
+            where = paths.system(self._board)
+            self._board.events.publish(
+                "OpenBMC.BootProgress", progress, origin=where, topic="host", sensor="System Firmware Progress"
+            )
         self.phase = phase
         self.progress = progress
         self._board.touch()
+
+    def _tell(self, key: str) -> None:
+        where = paths.system(self._board)
+        self._board.events.publish(key, where, origin=where, topic="host", sensor="System ACPI Power State")
 
 
 async def _after(previous: asyncio.Task[None] | None, work: Awaitable[None]) -> None:

@@ -5,8 +5,8 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from emulator.machine.board import Board
+from emulator.persona.media import media_types
 
-_TYPES = {"Cd": ("CD", "DVD"), "Floppy": ("Floppy", "USBStick"), "Usb": ("USBStick",)}
 _SERVES = {"Cd": ("CD", "DVD"), "UsbCd": ("CD", "DVD"), "Usb": ("USBStick",), "Floppy": ("Floppy",)}
 
 ConnectedVia = Literal["NotConnected", "URI"]
@@ -88,12 +88,4 @@ class VirtualMedia:
 
     def _drive(self, identity: str) -> Drive:
         kept = self._board.state.media.get(identity, {})
-        return Drive(identity, _media_types(identity), **kept)
-
-
-def _media_types(identity: str) -> tuple[str, ...]:
-    """Drives are named after what they hold, with a number where there are several: Cd, Cd2, Slot1, USB1."""
-    name = identity.lower()
-    if "usb" in name:
-        return _TYPES["Usb"]
-    return _TYPES["Floppy"] if name.startswith(("floppy", "removable")) else _TYPES["Cd"]
+        return Drive(identity, media_types(identity), **kept)

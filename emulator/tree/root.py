@@ -40,7 +40,7 @@ def service_names(persona: Persona) -> tuple[str, ...]:
     return (*always, *(name for name, there in optional.items() if there and name in _BUILT))
 
 
-_BUILT: tuple[str, ...] = ()  # optional services that have a builder
+_BUILT = ("EventService", "TelemetryService", "CertificateService", "ComponentIntegrity")
 
 
 def _features(persona: Persona) -> Document:
