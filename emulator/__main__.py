@@ -16,8 +16,10 @@ from emulator.faults.catalog import FAULTS
 from emulator.faults.inventory import FLEET_FAULTS
 from emulator.fleet import Settings, fleet_of, invent, write_fleet
 from emulator.options import read_rates, with_faults
+from emulator.kind import load_kind
 from emulator.package import write_packages
 from emulator.racks import Plan
+from emulator.recording.replay import recorded_bmcs
 
 application = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
 
@@ -70,6 +72,26 @@ def fleet(
         _serve(invented if out is None else load_fleet(out / "fleet.yaml"))
     elif out is None:
         raise ConfigError("fleet: give --out FOLDER for the files, or --serve to be these BMCs at once")
+
+
+@application.command()
+def replay(
+    directory: Annotated[list[Path], typer.Argument(help="Recorded trees: folders that hold redfish/v1/index.json.")],
+    network: Annotated[str, typer.Option(help="The first three numbers of the addresses.")] = "127.30.0",
+    port: Annotated[int, typer.Option(min=1, max=65535)] = 8443,
+    admin_port: Annotated[int, typer.Option(min=1, max=65535)] = 8444,
+    speed: Annotated[float, typer.Option(min=0, help="Emulated seconds per second; 0: no waiting.")] = 60.0,
+    boot_service: str = "http://127.0.0.1:8410",
+    power: Annotated[str | None, typer.Option(help="On or Off; else as it was recorded.")] = None,
+) -> None:
+    """Be the BMCs that were recorded; their power, boot, BIOS, tasks and firmware work. Nothing is kept."""
+    bmcs = recorded_bmcs(directory, network, power)
+    recorded = fleet_of(bmcs, Settings(port, admin_port, speed, boot_service, None))
+    for bmc in bmcs:
+        accounts = load_kind(bmc.persona).persona.accounts
+        login = f"{accounts.username} {bmc.password(load_kind(bmc.persona).persona)}"
+        typer.echo(f"{bmc.name}: https://{bmc.address}:{port} {login}")
+    _serve(recorded)
 
 
 @application.command()

@@ -13,8 +13,8 @@ from pydantic_core import PydanticCustomError
 from emulator.errors import ConfigError
 from emulator.faults.catalog import BY_NAME, read_fault
 from emulator.faults.inventory import FLEET_FAULTS
+from emulator.kind import load_kind
 from emulator.netboot.dhcp import check_boot_files
-from emulator.persona.load import load_persona
 from emulator.persona.persona import Persona
 from emulator.strict_yaml import load_yaml, place_in
 
@@ -141,7 +141,7 @@ def load_fleet(path: Path) -> FleetConfig:
     fleet = load_yaml(path, FleetConfig)
     for index, bmc in enumerate(fleet.bmcs):
         try:
-            load_persona(bmc.persona)
+            load_kind(bmc.persona)
         except ConfigError as error:
             raise ConfigError(f"{place_in(path, ('bmcs', index, 'persona'))}: {error}") from error
     if fleet.state_dir is None:

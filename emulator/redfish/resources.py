@@ -31,7 +31,7 @@ class Resources:
 
     async def dispatch(self, request: Request) -> Response:
         """The answer to a request; raises RedfishError for a refusal."""
-        route, request.parameters = self._router.find(request.path) or (_NOTHING, ())
+        route, request.parameters = self._find(request)
         check(request)
         open_root = request.path == ROOT and request.method in ("GET", "HEAD")
         if open_root or request.method in route.anyone:
@@ -51,7 +51,7 @@ class Resources:
 
     def allowed(self, request: Request, document: Document | None) -> tuple[str, ...]:
         """The methods that the resource of the request takes; `document` is what GET answers, None: nothing."""
-        route, _ = self._router.find(request.path) or (_NOTHING, ())
+        route, _ = self._find(request)
         methods = [method for method in ("PATCH", "POST", "DELETE") if handler(route, method)]
         kind = schema(document or {})
         if "PATCH" not in methods and written.WRITABLE.get(kind):
@@ -59,6 +59,11 @@ class Resources:
         if kind in _POST_UNKNOWN_TO_SCHEMA:
             methods = [method for method in methods if method != "POST"]
         return (*(("GET", "HEAD") if route.get or document is not None else ()), *methods)
+
+    def _find(self, request: Request) -> tuple[Route, tuple[str, ...]]:
+        kind = request.machine.board.kind
+        path = kind.aliases.get(request.path, request.path)
+        return self._router.find(path, any_case=kind.recorded) or (_NOTHING, ())
 
     async def _of_tree(self, request: Request, route: Route) -> Response:
         document = show(request.machine, request.path)

@@ -35,15 +35,16 @@ class Router:
     def __init__(self, routes: Iterable[Route]) -> None:
         """A later route replaces an earlier one of the same path."""
         self._root = _Node()
+        self._folded = _Node()
         for route in routes:
-            node = self._root
-            for segment in route.path.strip("/").split("/"):
-                node = _grow(node, segment)
-            node.route = route
+            segments = route.path.strip("/").split("/")
+            _leaf(self._root, segments).route = route
+            _leaf(self._folded, [segment.lower() for segment in segments]).route = route
 
-    def find(self, path: str) -> tuple[Route, tuple[str, ...]] | None:
-        """The route of `path` and its parameters, or None."""
-        return _find(self._root, path.strip("/").split("/"), ())
+    def find(self, path: str, *, any_case: bool = False) -> tuple[Route, tuple[str, ...]] | None:
+        """The route of `path` and its parameters, or None; `any_case`: the path may be written in any."""
+        segments = path.strip("/").split("/")
+        return _find(self._folded, segments, (), str.lower) if any_case else _find(self._root, segments, (), str)
 
 
 def handler(route: Route, method: str) -> Handler | None:
@@ -72,11 +73,19 @@ def _grow(node: _Node, segment: str) -> _Node:
     return node.parameter
 
 
-def _find(node: _Node, segments: list[str], parameters: tuple[str, ...]) -> tuple[Route, tuple[str, ...]] | None:
+def _leaf(node: _Node, segments: Iterable[str]) -> _Node:
+    for segment in segments:
+        node = _grow(node, segment)
+    return node
+
+
+def _find(
+    node: _Node, segments: list[str], parameters: tuple[str, ...], fold: Callable[[str], str]
+) -> tuple[Route, tuple[str, ...]] | None:
     if not segments:
         return (node.route, parameters) if node.route else None
-    child = node.children.get(segments[0])
-    found = _find(child, segments[1:], parameters) if child else None
+    child = node.children.get(fold(segments[0]))
+    found = _find(child, segments[1:], parameters, fold) if child else None
     if found is None and node.parameter:
-        found = _find(node.parameter, segments[1:], (*parameters, segments[0]))
+        found = _find(node.parameter, segments[1:], (*parameters, segments[0]), fold)
     return found

@@ -1,0 +1,38 @@
+"""Recorded trees as the BMCs of a fleet."""
+
+import re
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+
+from emulator.config import BmcEntry
+from emulator.errors import ConfigError
+from emulator.kind import RECORDING, load_kind
+from emulator.tree.document import Document
+from emulator.tree.systems import SYSTEMS
+
+
+def recorded_bmcs(directories: Sequence[Path], network: str, power: str | None) -> list[BmcEntry]:
+    """A BMC for each recorded tree, at `network`.1, .2, ...; `power` None: as it was recorded. Raises ConfigError."""
+    if len(directories) > 254:
+        raise ConfigError("replay: at most 254 trees at once")
+    return [
+        _entry(directory.resolve(), f"{network}.{number}", power) for number, directory in enumerate(directories, 1)
+    ]
+
+
+def _entry(directory: Path, address: str, power: str | None) -> BmcEntry:
+    name = f"{RECORDING}{directory}"
+    kind = load_kind(name)
+    host: Document = kind.tree.render(f"{SYSTEMS}/{kind.persona.system.id}", lambda *_: "") or {}
+    try:
+        return BmcEntry(
+            name=re.sub(r"[^A-Za-z0-9._-]+", "-", directory.name).strip("-._") or "recorded",
+            address=address,
+            persona=name,
+            serial=str(host.get("SerialNumber") or "").strip() or "RECORDED",
+            uuid=str(host.get("UUID") or uuid.uuid5(uuid.NAMESPACE_URL, directory.name)),
+            power=power or ("On" if host.get("PowerState") == "On" else "Off"),
+        )
+    except ValueError as error:
+        raise ConfigError(f"replay {directory}: {error}") from error
