@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from redfish.rest.v1 import JsonDecodingError
+
 Row = tuple[str, str, str, str]  # check, where, result, message
 
 
@@ -53,7 +55,7 @@ def type_name(resource: Any) -> str:
     """`Chassis` of a resource whose type is `#Chassis.v1_25_0.Chassis`."""
     try:
         return str(resource["Response"].dict["@odata.type"]).rsplit(".", 1)[-1]
-    except (AttributeError, KeyError, TypeError, ValueError):
+    except (AttributeError, KeyError, TypeError, JsonDecodingError):
         return "(no resource)"
 
 
