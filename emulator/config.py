@@ -109,6 +109,7 @@ class FleetConfig(BaseModel):
 
     port: int = Field(default=8443, ge=1, le=65535)
     admin_port: int = Field(default=8444, ge=1, le=65535)
+    tls: bool = True  # false: the BMCs speak plain HTTP, as benches want it
     state_dir: Path | None = None  # None: nothing is kept when the process ends
     speed: float = Field(default=1.0, ge=0)
     boot_service: str = "http://127.0.0.1:8410"

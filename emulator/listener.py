@@ -62,8 +62,11 @@ def _listening_at(port: int) -> list[str]:
 class Listener:
     """Hands each connection to the BMC at the address that was connected to."""
 
-    def __init__(self, listening: socket.socket, machines: Mapping[str, Machine], service: RedfishService) -> None:
-        """`machines` by the address of their BMC, at least one."""
+    def __init__(
+        self, listening: socket.socket, machines: Mapping[str, Machine], service: RedfishService, *, tls: bool = True
+    ) -> None:
+        """`machines` by the address of their BMC, at least one; without `tls` they speak plain HTTP."""
+        self._tls = tls
         self._socket = listening
         self._machines = machines
         self._certificates = Certificates(next(iter(machines.values())).board.folder)
@@ -114,12 +117,12 @@ class Listener:
         connection.settimeout(0)
         state = self._connections.setdefault(address, ServerState())
         try:
-            context = self._certificates.context(machine.board.entry.name, address)
+            context = self._certificates.context(machine.board.entry.name, address) if self._tls else None
             await asyncio.get_running_loop().connect_accepted_socket(
                 lambda: BmcProtocol(self._config, state, {}),
                 connection,
                 ssl=context,
-                ssl_handshake_timeout=_HANDSHAKE_SECONDS,
+                ssl_handshake_timeout=_HANDSHAKE_SECONDS if context else None,
             )
         except OSError as error:
             _log.debug("handshake failed", address=address, reason=str(error))

@@ -50,7 +50,7 @@ async def _live(
 ) -> None:
     by_address = {machine.board.entry.address: machine for machine in machines}
     service = RedfishService(by_address, _resources(by_address))
-    listener = Listener(listening, by_address, service)
+    listener = Listener(listening, by_address, service, tls=fleet.tls)
     ended = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
