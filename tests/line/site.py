@@ -17,6 +17,7 @@ from typing import Any
 
 import yaml
 
+from emulator.config import AgentKind
 from emulator.testing import Bmc, EmulatedFleet
 from provisioner.bench.line import light_profiles
 from provisioner.demo.rack import RELEASES
@@ -129,11 +130,14 @@ def site(
     *,
     database_url: str | None = None,
     speed: float = 0.0,
+    agent: AgentKind = "process",
     change: Callable[[dict[str, Any]], None] = lambda _: None,
 ) -> Iterator[Site]:
     """The emulator runs, no daemon does yet. `change` may edit the expected list before it is written."""
     port = _free_port()
-    fleet = EmulatedFleet(bmcs, boot_service=f"http://127.0.0.1:{port}", speed=speed, directory=folder / "fleet")
+    fleet = EmulatedFleet(
+        bmcs, boot_service=f"http://127.0.0.1:{port}", speed=speed, directory=folder / "fleet", agent=agent
+    )
     subprocess.run(
         [sys.executable, "-m", "emulator", "firmware", "--out", str(folder / "firmware")],
         check=True,
