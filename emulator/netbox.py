@@ -43,33 +43,20 @@ def listings(entries: Sequence[BmcEntry], port: int) -> dict[str, Object]:
     interfaces: list[Object] = []
     addresses: list[Object] = []
     for number, entry in enumerate(entries, 1):
-        persona = load_persona(entry.persona)
+        device = _nested("dcim/devices", number, entry.name)
         ports = [
-            _interface(len(interfaces) + index, name, mac, _nested("dcim/devices", number, entry.name))
-            for index, (name, mac) in enumerate(_ports(entry, persona), 1)
+            _interface(len(interfaces) + index, name, mac, device)
+            for index, (name, mac) in enumerate(_ports(entry, load_persona(entry.persona)), 1)
         ]
-        address = _address(number, entry, ports[0])
         interfaces += ports
-        addresses.append(address)
-        brief = {key: address[key] for key in ("id", "url", "display", "family", "address", "description")}
+        addresses.append(_address(number, entry, ports[0]))
         devices.append(
             {
-                **_nested("dcim/devices", number, entry.name),
-                "device_type": _device_type(kinds[entry.persona], persona),
-                "role": _named("dcim/device-roles", 1 + _ROLES.index(_role(persona)), _role(persona)),
+                **device,
+                **_kind(kinds[entry.persona], load_persona(entry.persona)),
+                **_place(racks[entry.rack], entry),
                 "serial": entry.serial,
-                "asset_tag": None,
-                "site": _named("dcim/sites", 1, SITE),
-                "rack": _nested("dcim/racks", racks[entry.rack], entry.rack),
-                "position": float(entry.position),
-                "face": {"value": "front", "label": "Front"},
-                "status": _STATUS,
-                "primary_ip": None,
-                "primary_ip4": None,
-                "primary_ip6": None,
-                "oob_ip": brief,
-                "comments": "",
-                "tags": [],
+                "oob_ip": {key: addresses[-1][key] for key in _BRIEF},
                 "custom_fields": {
                     "bmc_port": port,
                     "power_domain": entry.power_domain,
@@ -82,6 +69,32 @@ def listings(entries: Sequence[BmcEntry], port: int) -> dict[str, Object]:
         "/api/dcim/devices/": _page(devices),
         "/api/dcim/interfaces/": _page(interfaces),
         "/api/ipam/ip-addresses/": _page(addresses),
+    }
+
+
+_BRIEF = ("id", "url", "display", "family", "address", "description")
+
+
+def _kind(number: int, persona: Persona) -> Object:
+    return {
+        "device_type": _device_type(number, persona),
+        "role": _named("dcim/device-roles", 1 + _ROLES.index(_role(persona)), _role(persona)),
+        "asset_tag": None,
+        "status": _STATUS,
+        "primary_ip": None,
+        "primary_ip4": None,
+        "primary_ip6": None,
+        "comments": "",
+        "tags": [],
+    }
+
+
+def _place(rack: int, entry: BmcEntry) -> Object:
+    return {
+        "site": _named("dcim/sites", 1, SITE),
+        "rack": _nested("dcim/racks", rack, entry.rack),
+        "position": float(entry.position),
+        "face": {"value": "front", "label": "Front"},
     }
 
 

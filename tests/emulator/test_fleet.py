@@ -27,7 +27,7 @@ def fleet_command(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_small_fleets_have_addresses_that_say_rack_and_tray() -> None:
-    """README: 127.20.rack.tray, as long as there are fewer than 256 racks."""
+    """FLEETS.md: 127.20.rack.tray, as long as there are fewer than 256 racks."""
     entries = invent(Plan(255, 2, ("hgx-h100",)))
     assert entries[0].address == "127.20.1.1"
     assert entries[-1].address == "127.20.255.2"

@@ -40,9 +40,9 @@ def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_project_takes_the_fixtures_by_naming_the_module(tmp_path: Path) -> None:
-    """README: pytest_plugins = ["emulator.testing"]."""
+    """FLEETS.md: pytest_plugins = ["emulator.testing"]."""
     (tmp_path / "conftest.py").write_text('pytest_plugins = ["emulator.testing"]\n')
-    example = (ROOT / "emulator/README.md").read_text().split("```python\n")[1].split("```")[0]
+    example = (ROOT / "emulator/FLEETS.md").read_text().split("```python\n")[1].split("```")[0]
     (tmp_path / "test_it.py").write_text(TESTS)
     (tmp_path / "test_readme.py").write_text(example)
     result = run(tmp_path, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", ".")
