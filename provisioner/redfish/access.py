@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
+from http import HTTPStatus
 from typing import TypeVar
 
 import aiohttp
@@ -17,7 +18,7 @@ from provisioner.redfish.connector import SingleShotConnector
 from provisioner.redfish.login import Login
 from provisioner.redfish.redact import redacted
 from provisioner.redfish.retry import RetryRule
-from provisioner.redfish.snapshot import Document
+from provisioner.redfish.snapshot import Document, HeldAnswer
 from provisioner.redfish.threads import Threads
 from provisioner.redfish.transport import Transport
 
@@ -119,9 +120,12 @@ class Access:
             answer = await self._transport.read(
                 self.channel.address, self.channel.trust, path, headers=self.channel.headers()
             )
-        if not (empty and answer.status_code in EMPTY_IS_FINE and not answer.content.strip()):
+        if empty and answer.status_code in EMPTY_IS_FINE and not answer.content.strip():
+            return answer
+        if answer.status_code >= HTTPStatus.MULTIPLE_CHOICES:
             judge(self.bmc, "GET", path, answer)
-        return answer
+        document = document_of(self.bmc, path, answer)
+        return HeldAnswer(answer.status_code, answer.headers, answer.content, document)
 
     async def _logged_in(self, attempt: Callable[[], Awaitable[T]]) -> T:
         """Run `attempt`; when the BMC has lost the session, log in once more: a 401 was not acted on."""

@@ -58,9 +58,11 @@ class RedfishBmc:
 
     async def inventory(self) -> Inventory:
         """The whole sweep; `requests` counts its GETs, those that found the host included when they were needed."""
-        before = self._access.requests
-        layout = await self._layout()
-        snapshot = await sweep(self._reader(layout), layout)
+        before, channel, systems = self._access.requests, self._access.channel, None
+        if channel.layout is None:
+            channel.layout, systems = await explore(self._access)
+        layout = channel.layout
+        snapshot = await sweep(self._reader(layout), layout, systems)
         return inventory.inventory_of(self._access.bmc, snapshot, layout, requests=self._access.requests - before)
 
     async def firmware(self) -> tuple[FirmwareComponent, ...]:
@@ -172,7 +174,7 @@ class RedfishBmc:
     async def _layout(self) -> Layout:
         channel = self._access.channel
         if channel.layout is None:
-            channel.layout = await explore(self._access)
+            channel.layout, _ = await explore(self._access)
         return channel.layout
 
     def _reader(self, layout: Layout) -> Reader:

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
-from provisioner.redfish.snapshot import Document, folded, link, links
+from provisioner.redfish.snapshot import Document, folded, links
 
 QUERY = "?$expand=.($levels=1)"
 PATIENCE_SECONDS = 30.0
@@ -64,13 +64,14 @@ def offered(root: Document) -> bool:
 def members_of(collection: Document) -> list[tuple[str, Document]] | None:
     """Path and document of each member of an expanded answer; None when it is not really expanded."""
     listed = collection.get("Members")
-    if not isinstance(listed, list) or len(links(collection, "Members")) != len(listed):
+    paths = links(collection, "Members")
+    if not isinstance(listed, list) or len(paths) != len(listed):
         return None
     if collection.get("Members@odata.count", len(listed)) != len(listed):
         return None
     if any(len(member) < 3 for member in listed):  # bare links, or hardly more
         return None
-    return [(link(member) or "", member) for member in listed]
+    return list(zip(paths, listed, strict=True))
 
 
 def same(plain: list[tuple[str, Document]], expanded: list[tuple[str, Document]]) -> bool:

@@ -6,11 +6,11 @@ from provisioner.redfish.layout import Layout, host_of, manager_of
 from provisioner.redfish.login import ROOT
 from provisioner.redfish.quirks.known import traits_of
 from provisioner.redfish.quirks.traits import Facts
-from provisioner.redfish.snapshot import Document, link, links
+from provisioner.redfish.snapshot import Document, Members, link, links
 
 
-async def explore(access: Access) -> Layout:
-    """Read the root, the systems and the host's manager. Raises `BmcUnreachable` when there is no system at all."""
+async def explore(access: Access) -> tuple[Layout, Members]:
+    """Read the root, the systems (they come along) and the host's manager. Raises `BmcUnreachable` without a system."""
     root = await access.essential(ROOT)
     collection = await access.essential(link(root, "Systems") or f"{ROOT}Systems")
     systems = {path: await access.essential(path) for path in links(collection, "Members")}
@@ -19,7 +19,7 @@ async def explore(access: Access) -> Layout:
         raise BmcUnreachable(access.bmc, "lists no system")  # BMCs do that while they start
     manager = manager_of(root, systems[host])
     firmware = await _document_or_nothing(access, manager)
-    return Layout(
+    layout = Layout(
         root=root,
         host=host,
         systems=(host, *(path for path in systems if path != host)),
@@ -36,6 +36,7 @@ async def explore(access: Access) -> Layout:
             )
         ),
     )
+    return layout, list(systems.items())
 
 
 async def _document_or_nothing(access: Access, path: str | None) -> Document:

@@ -1,17 +1,14 @@
-"""From a snapshot to what Firstlight calls an inventory; pure, over sushy's resource classes."""
+"""From a snapshot to what Firstlight calls an inventory; pure.
+
+Members of collections are read as documents: a sushy object for each of them costs more than fetching them all.
+"""
 
 import re
 from collections.abc import Iterable
 
-from sushy.exceptions import SushyError
-from sushy.resources.system.system import System
-
 from provisioner.errors import BmcUnreachable
 from provisioner.models.inventory import BootAbilities, FirmwareComponent, Identity, Inventory, Power, Processor
 from provisioner.redfish.layout import Layout
-from provisioner.redfish.resources.firmware import FirmwareEntry
-from provisioner.redfish.resources.memory import Memory
-from provisioner.redfish.resources.processor import ProcessorEntry
 from provisioner.redfish.snapshot import Document, Members, Snapshot, folded, link, links
 
 ENCLOSURES = ("RackMount", "Sled", "Blade", "Shelf", "StandAlone", "Enclosure")
@@ -23,23 +20,21 @@ ARM = re.compile(r"arm|nvidia|grace|ampere", re.IGNORECASE)
 def inventory_of(bmc: str, snapshot: Snapshot, layout: Layout, *, requests: int) -> Inventory:
     """Everything that the sweep found. Raises `BmcUnreachable` when the host itself makes no sense."""
     host = snapshot.document(layout.host) or {}
-    found = [
-        (path, entry) for system in layout.systems for path, entry in _processors(snapshot, snapshot.document(system))
-    ]
+    found = [member for system in layout.systems for member in _processors(snapshot, snapshot.document(system))]
     hosts_own = {path for path, _ in _processors(snapshot, host)}
-    cpus = [entry for path, entry in found if entry.processor_type == "CPU" and path in hosts_own]
-    cpus = cpus or [entry for _, entry in found if entry.processor_type == "CPU"]
-    gpus = [entry for _, entry in found if entry.processor_type == "GPU"]
-    processors = [_processor(entry) for entry in [*cpus, *gpus]] + ([] if gpus else _devices(snapshot, layout))
+    cpus = [(path, one) for path, one in found if one.get("ProcessorType") == "CPU" and path in hosts_own]
+    cpus = cpus or [(path, one) for path, one in found if one.get("ProcessorType") == "CPU"]
+    gpus = [(path, one) for path, one in found if one.get("ProcessorType") == "GPU"]
+    processors = [_processor(*one) for one in [*cpus, *gpus]] + ([] if gpus else _devices(snapshot, layout))
     return Inventory(
         identity=identity_of(host, _enclosure_serial(snapshot, layout)),
         power=power_of(bmc, host),
-        architecture=_architecture(cpus),
+        architecture=_architecture([one for _, one in cpus]),
         processors=tuple(processors),
         memory_gib=_memory_gib(snapshot, layout),
         macs=_macs(snapshot, host),
         firmware=firmware_of(snapshot, link(layout.root, "UpdateService")),
-        boot=boot_abilities_of(snapshot, layout.host, host),
+        boot=boot_abilities_of(snapshot, host),
         requests=requests,
     )
 
@@ -65,27 +60,21 @@ def power_of(bmc: str, host: Document) -> Power:
 def firmware_of(snapshot: Snapshot, update_service: str | None) -> tuple[FirmwareComponent, ...]:
     """The firmware inventory, in the BMC's order."""
     inventory = link(snapshot.document(update_service), "FirmwareInventory")
-    return tuple(_component(snapshot, path) for path, _ in snapshot.members(inventory))
+    return firmware_in(snapshot.members(inventory))
 
 
-def firmware_in(members: Members) -> tuple[FirmwareComponent, ...]:
+def firmware_in(members: Iterable[tuple[str, Document]]) -> tuple[FirmwareComponent, ...]:
     """The same, from a collection that was read by itself."""
-    snapshot = Snapshot()
-    for path, document in members:
-        snapshot.add(path, document)
-    return tuple(_component(snapshot, path) for path, _ in members)
+    return tuple(_component(path, document) for path, document in members)
 
 
-def boot_abilities_of(snapshot: Snapshot, path: str, host: Document) -> BootAbilities:
-    """What can be set; sushy looks into the settings object of the system too (AMI keeps the values there)."""
+def boot_abilities_of(snapshot: Snapshot, host: Document) -> BootAbilities:
+    """What can be set; AMI keeps the values in the settings object of the system."""
     settings = snapshot.document(link(host, "@Redfish.Settings", "SettingsObject")) or {}
-    boots = [one.get("Boot") for one in (host, settings)]
-    uri = any("HttpBootUri" in boot for boot in boots if isinstance(boot, dict))
-    try:
-        allowed = System(snapshot, path).boot.allowed_values
-    except (SushyError, AttributeError):  # no Id, no Boot
-        allowed = None
-    return BootAbilities(targets=tuple(str(one) for one in allowed or ()), http_boot_uri=uri)
+    boots = [boot for boot in (host.get("Boot"), settings.get("Boot")) if isinstance(boot, dict)]
+    allowed = (boot.get("BootSourceOverrideTarget@Redfish.AllowableValues") for boot in boots)
+    targets = next((one for one in allowed if isinstance(one, list)), [])
+    return BootAbilities(tuple(str(one) for one in targets), any("HttpBootUri" in boot for boot in boots))
 
 
 def enclosure_serial(host: str, chassis: Iterable[Document]) -> str:
@@ -102,13 +91,14 @@ def _enclosure_serial(snapshot: Snapshot, layout: Layout) -> str:
     return enclosure_serial(layout.host, (one for _, one in snapshot.members(link(layout.root, "Chassis"))))
 
 
-def _processors(snapshot: Snapshot, system: Document | None) -> list[tuple[str, ProcessorEntry]]:
-    return [(path, ProcessorEntry(snapshot, path)) for path, _ in snapshot.members(link(system, "Processors"))]
+def _processors(snapshot: Snapshot, system: Document | None) -> Members:
+    return list(snapshot.members(link(system, "Processors")))
 
 
-def _processor(entry: ProcessorEntry) -> Processor:
-    model = entry.model or entry.version or entry.name or ""
-    return Processor(id=str(entry.identity or entry.path), kind=str(entry.processor_type), model=str(model).strip())
+def _processor(path: str, document: Document) -> Processor:
+    model = document.get("Model") or document.get("Version") or document.get("Name") or ""
+    kind = str(document.get("ProcessorType"))
+    return Processor(id=str(document.get("Id") or path), kind=kind, model=str(model).strip())
 
 
 def _devices(snapshot: Snapshot, layout: Layout) -> list[Processor]:
@@ -130,11 +120,9 @@ def _is_gpu(device: Document) -> bool:
     return _text(device, "Id").lower().startswith("gpu")
 
 
-def _architecture(cpus: list[ProcessorEntry]) -> str:
-    for entry in cpus:
-        said = " ".join(
-            str(one or "") for one in (entry.instruction_set, entry.manufacturer, entry.model, entry.version)
-        )
+def _architecture(cpus: list[Document]) -> str:
+    for cpu in cpus:
+        said = " ".join(str(cpu.get(name) or "") for name in ("InstructionSet", "Manufacturer", "Model", "Version"))
         if X86.search(said):
             return "x86_64"
         if ARM.search(said):
@@ -151,9 +139,7 @@ def _memory_gib(snapshot: Snapshot, layout: Layout) -> float:
         if isinstance(total, (int, float)) and total > 0:
             return float(total)
     modules = [
-        Memory(snapshot, path).capacity_mib
-        for system in systems
-        for path, _ in snapshot.members(link(system, "Memory"))
+        module.get("CapacityMiB") for system in systems for _, module in snapshot.members(link(system, "Memory"))
     ]
     return sum(size for size in modules if isinstance(size, (int, float))) / 1024
 
@@ -166,15 +152,15 @@ def _macs(snapshot: Snapshot, host: Document) -> tuple[str, ...]:
     return tuple(dict.fromkeys(mac.lower() for mac in found if mac))
 
 
-def _component(snapshot: Snapshot, path: str) -> FirmwareComponent:
-    entry = FirmwareEntry(snapshot, path)
-    identity = str(entry.identity or path.rstrip("/").rpartition("/")[2])
+def _component(path: str, document: Document) -> FirmwareComponent:
+    identity = str(document.get("Id") or path.rstrip("/").rpartition("/")[2])
+    version = document.get("Version")
     return FirmwareComponent(
         id=identity,
         uri=path,
-        name=str(entry.name or identity),
-        version=str(entry.version) if entry.version else None,
-        updateable=bool(entry.updateable),
+        name=str(document.get("Name") or identity),
+        version=str(version) if version else None,
+        updateable=bool(document.get("Updateable")),
     )
 
 

@@ -1,7 +1,7 @@
 """Collections and optional resources, read over asyncio, expanded where that is proven."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterable
 from typing import Any, TypeVar
 
 from provisioner.errors import BmcError, BmcRefused, BmcUnreachable, ResourceGone
@@ -31,6 +31,14 @@ class Reader:
             return await self._access.document(path)
         except (ResourceGone, BmcRefused):
             return None
+
+    def settled(self, path: str | None) -> bool:
+        """Whether the collection expands is known, one way or the other."""
+        return path is None or self._verdicts.of(self._edition, path, self._root) is not None
+
+    def few(self, paths: Iterable[str | None]) -> bool:
+        """Each of these collections comes in one answer, or nobody has seen yet that it does not."""
+        return all(self._verdicts.of(self._edition, path, self._root) is not False for path in paths if path)
 
     async def members(self, path: str | None) -> tuple[Document, Members]:
         """A collection and its members, in the BMC's order; a member that answers 404 is left out."""
@@ -81,6 +89,15 @@ class Reader:
             page = await self._access.document(following)
             found += links(page, "Members")
         return tuple(dict.fromkeys(found))
+
+
+async def in_turn(work: list[Coroutine[Any, Any, T]]) -> list[T]:
+    """All results in order; after an error nothing more is begun."""
+    try:
+        return [await one for one in work]
+    finally:
+        for one in work:
+            one.close()
 
 
 async def together(work: list[Coroutine[Any, Any, T]]) -> list[T]:

@@ -1,6 +1,5 @@
 """Documents that were fetched, readable by sushy's resource classes without any I/O."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,23 +34,26 @@ class Snapshot:
 
     def __init__(self) -> None:
         """Hold nothing yet."""
-        self._documents: dict[str, tuple[str, Document]] = {}
+        self._documents: dict[str, Document] = {}
+        self._members: dict[str, Members] = {}
 
     def add(self, path: str, document: Document) -> None:
         """Keep `document` as what `path` answered."""
-        self._documents[folded(path)] = (path, document)
+        self._documents[folded(path)] = document
+
+    def add_members(self, path: str, members: Members) -> None:
+        """Keep what the members of the collection at `path` answered, each of them and all together."""
+        self._members[folded(path)] = members
+        for member, document in members:
+            self.add(member, document)
 
     def document(self, path: str | None) -> Document | None:
         """What `path` answered; None when it was not asked or had nothing."""
-        found = self._documents.get(folded(path)) if path else None
-        return found[1] if found else None
+        return self._documents.get(folded(path)) if path else None
 
-    def members(self, path: str | None) -> Iterator[tuple[str, Document]]:
+    def members(self, path: str | None) -> Members:
         """Path and document of each member of a collection that was fetched, in the BMC's order."""
-        for link in links(self.document(path), "Members"):
-            found = self.document(link)
-            if found is not None:
-                yield link, found
+        return self._members.get(folded(path), []) if path else []
 
     def get(self, path: str = "", **_: object) -> Answer:
         """As sushy's connector: an answer with the document, or sushy's own not-found error."""

@@ -4,22 +4,31 @@ Log entries are never read: they took up to 23 s each on the machines measured.
 """
 
 from provisioner.redfish.layout import Layout
-from provisioner.redfish.reader import Reader, together
+from provisioner.redfish.reader import Reader, in_turn, together
 from provisioner.redfish.snapshot import Members, Snapshot, link
 
 
-async def sweep(reader: Reader, layout: Layout) -> Snapshot:
-    """Read one server. Raises `BmcUnreachable` when a part does not answer; what a part does not have is left out."""
+async def sweep(reader: Reader, layout: Layout, systems: Members | None) -> Snapshot:
+    """Read one server. Raises `BmcUnreachable` when a part does not answer; what a part does not have is left out.
+
+    `systems`: what they have just answered while the host was looked for; None when that is longer ago.
+    """
     snapshot = Snapshot()
     snapshot.add("/redfish/v1/", layout.root)
-    systems = await _collect(reader, snapshot, link(layout.root, "Systems"))
+    path = link(layout.root, "Systems")
+    if systems is None or not reader.settled(path):
+        systems = await _collect(reader, snapshot, path)
+    for path, system in systems:
+        snapshot.add(path, system)
     host = snapshot.document(layout.host)
     services = [
         _update_service(reader, snapshot, link(layout.root, "UpdateService")),
         _keep(reader, snapshot, link(host, "@Redfish.Settings", "SettingsObject")),
     ]
     collections = [link(host, "EthernetInterfaces"), *(link(system, "Processors") for _, system in systems)]
-    await together(services + [_quietly(reader, snapshot, path) for path in collections])
+    # Five answers are not worth a second connection: a TLS handshake costs a BMC more than most of them.
+    read = in_turn if reader.few(collections) else together
+    await read(services + [_quietly(reader, snapshot, path) for path in collections])
     if not _has_gpus(snapshot, systems) or not (host or {}).get("SerialNumber"):
         await _chassis(reader, snapshot, layout)
     if not any((system.get("MemorySummary") or {}).get("TotalSystemMemoryGiB") for _, system in systems):
@@ -45,12 +54,9 @@ async def _chassis(reader: Reader, snapshot: Snapshot, layout: Layout) -> None:
 
 
 async def _collect(reader: Reader, snapshot: Snapshot, path: str | None) -> Members:
-    collection, members = await reader.members(path)
-    if path and collection:
-        listed = [{"@odata.id": member} for member, _ in members]
-        snapshot.add(path, {**collection, "Members": listed})
-        for member, document in members:
-            snapshot.add(member, document)
+    _, members = await reader.members(path)
+    if path:
+        snapshot.add_members(path, members)
     return members
 
 

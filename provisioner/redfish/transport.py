@@ -1,6 +1,7 @@
 """The asyncio side: one aiohttp session for all BMCs, raw answers out."""
 
 from collections.abc import Mapping
+from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urljoin, urlsplit
@@ -8,6 +9,7 @@ from urllib.parse import urljoin, urlsplit
 import aiohttp
 import orjson
 import yarl
+from aiohttp.client_proto import ResponseHandler
 from multidict import CIMultiDict
 
 from provisioner.errors import AnswerLost, BmcError, BmcUnreachable, CertificateChanged
@@ -101,11 +103,12 @@ class Transport:
 
     async def _get(self, address: BmcAddress, trust: Trust, path: str, *, headers: Mapping[str, str] | None) -> Answer:
         """A kept connection that has died is replaced once, without counting as a try."""
-        reused: list[bool] = []
+        _OPENED.set(False)
         try:
-            return await self._exchange(address, trust, "GET", path, headers=headers, reused=reused)
+            return await self._exchange(address, trust, "GET", path, headers=headers)
         except BmcUnreachable as error:
-            if not reused or not isinstance(error.__cause__, (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError)):
+            died = isinstance(error.__cause__, (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError))
+            if _OPENED.get() or not died:
                 raise
         return await self._exchange(address, trust, "GET", path, headers=headers)
 
@@ -128,7 +131,6 @@ class Transport:
         seconds: float | None = None,
         largest_bytes: int = LARGEST_BODY_BYTES,
         kept: bool = True,
-        reused: list[bool] | None = None,
     ) -> Answer:
         url = yarl.URL(f"{trust.scheme}://{authority(address)}{path.replace(' ', '%20')}", encoded=True)
         limit = aiohttp.ClientTimeout(
@@ -144,7 +146,6 @@ class Transport:
                 ssl=trust.for_aiohttp,
                 timeout=limit,
                 allow_redirects=False,
-                trace_request_ctx=reused,
             ) as response:
                 content = await _body(response, largest_bytes)
                 return Answer(response.status, CIMultiDict(response.headers), content)
@@ -153,31 +154,35 @@ class Transport:
 
     def _session(self, *, kept: bool) -> aiohttp.ClientSession:
         if kept:
-            self._kept = self._kept or _client(aiohttp.TCPConnector(**_POOL, keepalive_timeout=IDLE_SECONDS))
+            self._kept = self._kept or _client(_Connector(**_POOL, keepalive_timeout=IDLE_SECONDS))
             return self._kept
-        self._single = self._single or _client(aiohttp.TCPConnector(**_POOL, force_close=True))
+        self._single = self._single or _client(_Connector(**_POOL, force_close=True))
         return self._single
+
+
+_OPENED: ContextVar[bool] = ContextVar("opened", default=False)
+"""This task's last request needed a new connection."""
+
+
+class _Connector(aiohttp.TCPConnector):
+    """Notes new connections; what `aiohttp.TraceConfig` tells of them costs more than all else here."""
+
+    async def _create_connection(self, *arguments: Any) -> ResponseHandler:
+        _OPENED.set(True)
+        return await super()._create_connection(*arguments)
 
 
 _POOL: dict[str, Any] = {"limit": 0, "limit_per_host": 0, "use_dns_cache": False}
 
 
 def _client(connector: aiohttp.TCPConnector) -> aiohttp.ClientSession:
-    trace = aiohttp.TraceConfig()
-    trace.on_connection_reuseconn.append(_note_reuse)
     client = aiohttp.ClientSession(
-        trace_configs=[trace],
         connector=connector,
         cookie_jar=aiohttp.DummyCookieJar(),
         headers={"Accept-Encoding": "identity"},
     )
     client._retry_connection = False  # private in aiohttp 3.14: it would send a DELETE twice; a test watches it
     return client
-
-
-async def _note_reuse(_: aiohttp.ClientSession, context: Any, __: aiohttp.TraceConnectionReuseconnParams) -> None:
-    if context.trace_request_ctx is not None:
-        context.trace_request_ctx.append(True)
 
 
 async def _body(response: aiohttp.ClientResponse, largest_bytes: int) -> bytes:
