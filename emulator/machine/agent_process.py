@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from emulator.machine.board import Board
-from emulator.netboot.fetch import File
+from emulator.netboot.boot_error import BootError
+from emulator.netboot.fetch import File, shown
 
 _DIES_WITH_US = ("setpriv", "--pdeathsig", "KILL", "--")
 
@@ -35,7 +36,9 @@ class AgentProcess:
         return self.pid is not None
 
     def prepare(self, root: File) -> None:
-        """Write the root to an empty directory."""
+        """Write the root to an empty directory. Raises BootError for one that the emulator does not hold."""
+        if not root.complete:
+            raise BootError(f"{shown(root.url)} is too large to be run as a process; with agent: stand-in it boots")
         directory = self._directory
         shutil.rmtree(directory, ignore_errors=True)
         directory.mkdir(parents=True)

@@ -14,8 +14,9 @@ UEFI_AGENT = "UefiHttpBoot/1.0"
 IPXE_AGENT = "iPXE/1.21.1+ (g4bd064de)"
 BMC_AGENT = "curl/7.88.1"
 
-_FETCH = aiohttp.ClientTimeout(total=120, sock_connect=10, sock_read=60)
-_LARGEST_BYTES = 256 * 2**20
+_FETCH = aiohttp.ClientTimeout(total=None, sock_connect=10, sock_read=60)
+_LARGEST_BYTES = 8 * 2**30
+_KEPT_BYTES = 16 * 2**20  # of each file, so that a fleet that boots at once stays within its memory
 _BLOCK_BYTES = 2**18
 _REDIRECTS = 8
 _SECRET_LENGTH = 12  # longer last parts of paths are keys or digests; messages show their beginning only
@@ -23,15 +24,16 @@ _SECRET_LENGTH = 12  # longer last parts of paths are keys or digests; messages 
 
 @dataclass(slots=True)
 class File:
-    """What was fetched; `drop` forgets the content of a file whose host runs on."""
+    """What was fetched. `content` is its beginning only where it is not `complete`; `digest` is of all of it."""
 
     url: str
     content_type: str
     digest: str
     content: bytes
+    complete: bool = True
 
     def drop(self) -> None:
-        """Give the memory back."""
+        """Give the memory back: the host runs on."""
         self.content = b""
 
 
@@ -78,9 +80,7 @@ class Fetcher:
             ) as answer:
                 if answer.status != 200:
                     raise _refusal(url, answer)
-                content = await _read(url, answer)
-                kind = answer.headers.get("Content-Type", "").partition(";")[0].strip().lower()
-                return File(str(answer.url), kind, f"sha256:{hashlib.sha256(content).hexdigest()}", content)
+                return await _read(url, answer)
         except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
             raise _failure(url, error) from error
 
@@ -102,15 +102,20 @@ def _verbatim(url: str) -> URL:
     return URL(url, encoded=all("!" <= mark <= "~" for mark in url))
 
 
-async def _read(url: str, answer: aiohttp.ClientResponse) -> bytes:
+async def _read(url: str, answer: aiohttp.ClientResponse) -> File:
+    digest = hashlib.sha256()
     blocks = []
     size = 0
     async for block in answer.content.iter_chunked(_BLOCK_BYTES):
         size += len(block)
         if size > _LARGEST_BYTES:
             raise _too_large(url)
-        blocks.append(block)
-    return b"".join(blocks)
+        digest.update(block)
+        if size <= _KEPT_BYTES:
+            blocks.append(block)
+    kind = answer.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+    content = b"".join(blocks)
+    return File(str(answer.url), kind, f"sha256:{digest.hexdigest()}", content, complete=len(content) == size)
 
 
 def _refusal(url: str, answer: aiohttp.ClientResponse) -> BootError:
@@ -126,4 +131,4 @@ def _failure(url: str, error: Exception) -> BootError:
 
 
 def _too_large(url: str) -> BootError:
-    return BootError(f"{shown(url)} is larger than {_LARGEST_BYTES // 2**20} MiB")
+    return BootError(f"{shown(url)} is larger than {_LARGEST_BYTES // 2**30} GiB")

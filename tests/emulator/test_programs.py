@@ -224,3 +224,15 @@ async def test_script_that_hammers_a_dead_server_is_slowed(server: BootServer) -
     began = time.monotonic()
     assert await boot_http(server) == ()
     assert time.monotonic() - began > 0.7
+
+
+async def test_large_file_is_checked_and_not_kept(server: BootServer) -> None:
+    """A thousand hosts that fetch an initrd at once share the memory of one process."""
+    root = bytes(17 * 2**20)
+    server.offer("/boot/key", root)
+    async with firmware(server) as host:
+        boot = await host.boot_http(f"{server.url}/boot/key")
+    assert boot is not None
+    assert boot.images[0].digest == digest_of(root)
+    assert not boot.images[0].complete
+    assert len(boot.images[0].content) <= 2**24
