@@ -16,7 +16,6 @@ class Answer:
 
     body: bytes
     headers: Headers
-    etag: str
     open_to_anyone: bool
 
 

@@ -22,6 +22,7 @@ Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 
+_SESSIONS = "/redfish/v1/SessionService"  # logging in changes nothing that is kept here
 _MAX_BODY = 256 * 2**20
 _log = structlog.get_logger()
 
@@ -85,7 +86,7 @@ class RedfishService:
                 self._keep(request, response)
                 if not_modified(request, response):
                     response = Response(304, headers={"ETag": response.headers["ETag"]})
-            else:
+            elif not request.path.startswith(_SESSIONS):
                 request.machine.board.touch()
         except RedfishError as error:
             response = Response(error.status, error.document(), dict(error.headers))
@@ -100,7 +101,7 @@ class RedfishService:
         if request.query and not request.authenticated:
             return  # what a stranger sees of an open resource is less than what others see
         body, headers = encode(response)
-        answer = Answer(body, headers, response.headers.get("ETag", ""), not request.authenticated)
+        answer = Answer(body, headers, not request.authenticated)
         self._cache.keep(request.machine, _key(request), answer)
 
 
