@@ -48,6 +48,7 @@ def fleet(
     boot_service: str = "http://127.0.0.1:8410",
     network: Annotated[str, typer.Option(help="The first two numbers of the first address.")] = "127.20",
     seed: int = 1,
+    agent: Annotated[AgentKind, typer.Option(help="What runs on hosts that have booted.")] = "process",
     fault_rate: Annotated[
         list[str] | None, typer.Option(help="FAULT[:argument=value,...]=SHARE, such as silent=2%; may be repeated.")
     ] = None,
@@ -62,7 +63,7 @@ def fleet(
     entries = invent(Plan(racks, trays, tuple(persona.split(",")), network, seed, layout))
     state_dir = None if memory_only or out is None else Path("state")
     rates = read_rates(fault_rate or [])
-    settings = Settings(port, admin_port, speed, boot_service, state_dir, seed, rates)
+    settings = Settings(port, admin_port, speed, boot_service, state_dir, seed, rates, agent)
     invented = fleet_of(entries, settings)
     with_fault_rates(invented)
     if out is not None:

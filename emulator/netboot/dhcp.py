@@ -17,7 +17,7 @@ def check_boot_files(boot_files: Mapping[str, str]) -> None:
             raise ValueError(f"{key}: a boot file is for '{IPXE}' or for an architecture such as 0x0007 or 0x0010")
         try:
             address.format(boot_service="", **_words(Identity("", "", "", "", "x86_64", "efi", "", "")))
-        except (KeyError, IndexError, ValueError) as error:
+        except (LookupError, AttributeError, ValueError) as error:
             raise ValueError(f"{key}: {address}: unknown placeholder {error}") from error
 
 
@@ -41,7 +41,7 @@ class Dhcp:
     def _fill(self, key: str, identity: Identity) -> str:
         try:
             return self._boot_files[key].format(boot_service=self._boot_service, **_words(identity))
-        except (KeyError, IndexError, ValueError) as error:
+        except (LookupError, AttributeError, ValueError) as error:
             raise BootError(f"the boot file for {key} cannot be filled in: {error}") from error
 
 
