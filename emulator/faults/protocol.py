@@ -16,5 +16,17 @@ FAULTS: tuple[Fault, ...] = (
         "dsx-ai-factory/infra-controller#4100",
         {"how": "partial"},
     ),
-    Fault("etag-required", "a PATCH without If-Match is refused with 428", "ansible/ansible#60031"),
+    Fault(
+        "etag-required",
+        "a PATCH without If-Match is refused (`status`: 428, 412, or 400 with HeaderMissing)",
+        "ansible/ansible#60031",
+        {"status": 428},
+    ),
+    Fault(
+        "etag-form",
+        "the ETag header has another form than If-Match must have (`how`: weak, unquoted, doubled, empty, gzip; "
+        "refused: as it should be, and no If-Match is accepted)",
+        "ansible-collections/community.general#3268",
+        {"how": "weak"},
+    ),
 )

@@ -1,14 +1,9 @@
 """What a host tries to boot, in order: BootOrder, BootNext and the override. UEFI 2.10, 3.1; DSP0268, Boot."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from emulator.machine.board import Board
-
-NETWORK = ("Pxe", "UefiHttp")
-MEDIA = ("Cd", "UsbCd", "Usb", "Floppy")
-_BOOTS = ("Hdd", *NETWORK, *MEDIA)
-_NAMES = {"Hdd": "Hard Drive", "Pxe": "UEFI PXE IPv4", "UefiHttp": "UEFI HTTP IPv4", "Cd": "Virtual CD", "Usb": "USB"}
+from emulator.persona.boot import NETWORK, device_path, option_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,43 +14,62 @@ class BootOption:
     name: str
     target: str
     mac: str | None
+    device_path: str
 
 
 def boot_options(board: Board) -> tuple[BootOption, ...]:
-    """All options of a host, numbered as the factory orders them."""
-    boot = board.persona.boot
-    targets = dict.fromkeys((*boot.order, *(target for target in boot.targets if target in _BOOTS)))
-    return tuple(_options(board, tuple(targets)))
+    """All options of a host, as the factory orders them."""
+    mac = board.mac(0)
+    return tuple(
+        BootOption(
+            reference,
+            option_name(target, mac),
+            target,
+            mac if target in NETWORK else None,
+            device_path(target, mac),
+        )
+        for reference, target in board.persona.boot.options.items()
+    )
 
 
 def boot_order(board: Board) -> tuple[str, ...]:
     """References in the order in which they are tried."""
-    known = {option.reference: option for option in boot_options(board)}
+    boot = board.persona.boot
     if board.state.boot_order:
-        return tuple(reference for reference in board.state.boot_order if reference in known)
-    return tuple(option.reference for option in known.values() if option.target in board.persona.boot.order)
+        return tuple(reference for reference in board.state.boot_order if reference in boot.options)
+    return boot.factory_order
+
+
+def has_quirk(board: Board, name: str) -> bool:
+    """Whether this kind of server has the quirk, or this server has it as a fault now."""
+    return name in board.persona.boot.quirks or board.faults.peek(name) is not None
 
 
 def take_targets(board: Board) -> tuple[str, ...]:
     """The targets of this boot. Uses up what holds for one boot only: call it once, at the end of POST."""
-    state = board.state
-    targets = {option.reference: option.target for option in boot_options(board)}
+    state, options = board.state, board.persona.boot.options
     target = state.boot_target if state.boot_enabled != "Disabled" else "None"
-    if state.boot_enabled == "Once":
-        state.boot_enabled = "Disabled"
-        state.boot_target = "None"
+    target = _use_override(board, target)
     following = ""
     if target in ("None", "UefiBootNext"):
         following, state.boot_next = state.boot_next, ""
     board.save()
+    if target == "UefiTarget":
+        return tuple(option.target for option in boot_options(board) if option.device_path == state.uefi_target)
     if target not in ("None", "UefiBootNext"):
         return (target,)
-    ordered = tuple(targets[reference] for reference in boot_order(board))
-    return (targets[following], *ordered) if following in targets else ordered
+    ordered = tuple(options[reference] for reference in boot_order(board))
+    return (options[following], *ordered) if following in options else ordered
 
 
-def _options(board: Board, targets: tuple[str, ...]) -> Iterator[BootOption]:
-    for number, target in enumerate(targets, 1):
-        name = _NAMES.get(target, target)
-        mac = board.mac(0) if target in NETWORK else None
-        yield BootOption(f"Boot{number:04X}", f"{name} ({mac})" if mac else name, target, mac)
+def _use_override(board: Board, target: str) -> str:
+    """The target of this boot; what is for one boot, or forgotten by a fault, is not there any more."""
+    state = board.state
+    if state.boot_enabled == "Once" and board.faults.take("boot-once-lost"):
+        target = "None"
+    kept = state.boot_enabled == "Once" and board.faults.take("boot-once-kept")
+    forgotten = state.boot_enabled == "Continuous" and has_quirk(board, "boot-continuous-forgotten")
+    if (state.boot_enabled == "Once" and not kept) or forgotten:
+        state.boot_enabled = "Disabled"
+        state.boot_target = "None"
+    return target

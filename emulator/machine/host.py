@@ -1,6 +1,7 @@
 """The host: power with phases, POST, then whatever boots. One task per machine that is on; none while it is off."""
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Protocol
 
@@ -12,6 +13,7 @@ _POST = (
     (0.5, "MemoryInitializationStarted"),
     (0.3, "SystemHardwareInitializationComplete"),
 )
+_SETTLES_SECONDS = 1.0
 
 
 class Boot(Protocol):
@@ -29,10 +31,13 @@ class Host:
         self._board = board
         self._boot = boot
         self._activate = activate
+        self.write_in_post: Callable[[Callable[[str, str], None]], Awaitable[None]] = _write_nothing
         self._task: asyncio.Task[None] | None = None
         self.phase = "off"
         self.progress = "None"
         self.posted: Callable[[], None] = lambda: None  # called at the end of POST
+        self.asked_at = -math.inf  # when somebody asked for another power state, by the monotonic clock
+        self.power_before = self.power
 
     @property
     def power(self) -> str:
@@ -76,8 +81,8 @@ class Host:
 
     async def settled(self) -> None:
         """Wait until what was asked for last has happened, unless it goes on as long as the host is on."""
-        while self._task and not self._task.done() and self.power == "On":
-            await asyncio.sleep(0)
+        if self._task:
+            await asyncio.wait([self._task], timeout=_SETTLES_SECONDS)
 
     def restart(self) -> None:
         """Reset without loss of power."""
@@ -141,6 +146,7 @@ class Host:
         self._board.state.power = "On"
         self._activate(cold)
         self._board.save()
+        await self.write_in_post(self._enter)
         for share, state in _POST:
             self._enter("post", state)
             await self._board.clock.sleep(self._board.persona.durations.post * share)
@@ -163,6 +169,10 @@ class Host:
     def _tell(self, key: str) -> None:
         where = paths.system(self._board)
         self._board.events.publish(key, where, origin=where, topic="host", sensor="System ACPI Power State")
+
+
+async def _write_nothing(_enter: Callable[[str, str], None]) -> None:
+    """No firmware waits for POST."""
 
 
 async def _after(previous: asyncio.Task[None] | None, work: Awaitable[None]) -> None:

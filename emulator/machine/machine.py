@@ -1,6 +1,7 @@
 """One machine: its board and the parts that work on it."""
 
 import asyncio
+import sys
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -15,6 +16,8 @@ from emulator.machine.firmware import Firmware
 from emulator.machine.host import Host
 from emulator.machine.logs import Logs
 from emulator.machine.network_boot import NetworkBoot
+from emulator.machine.outage import Outage
+from emulator.machine.secure_boot import SecureBoot
 from emulator.machine.sessions import Sessions
 from emulator.machine.streams import Streams
 from emulator.machine.subscriptions import Subscriptions
@@ -39,10 +42,12 @@ class Machine:
         self.sessions = Sessions(board)
         self.tasks = Tasks(board)
         self.bios = BiosSettings(board, self.tasks)
+        self.secure_boot = SecureBoot(board)
         self.firmware = Firmware(board, self.tasks, self.reset_bmc_soon)
         self.media = VirtualMedia(board)
         self.boot = NetworkBoot(board, self.bios, self.media, surroundings)
         self.host = Host(board, self.boot, self._host_starts)
+        self.host.posted = self.bios.finish
         self.logs = Logs(board)
         self.subscriptions = Subscriptions(board, self.client)
         self.streams = Streams(board)
@@ -52,9 +57,14 @@ class Machine:
         self.tasks.changed = lambda task, what: self.events.publish(
             f"TaskEvent.{what}", task.id, origin=paths.task(task.id)
         )
+        self.outage = Outage(board)
+        self.firmware.slots.lose_settings = self.bios.stage_factory
+        self.firmware.restart_host = self._restart_host
+        self.host.write_in_post = self.firmware.run_in_post
         self.requests: Counter[str] = Counter()
         self.lost_feeds = NONE
         self._bmc_down: asyncio.TimerHandle | None = None
+        self._cycle: asyncio.Task[None] | None = None
         self.disconnect: Callable[[], None] = lambda: None  # set by the listener: ends the open connections
 
     @property
@@ -69,22 +79,25 @@ class Machine:
 
     def start(self) -> None:
         """Begin to live; needs a running loop."""
+        self.firmware.resume()
         self.host.resume()
         self.telemetry.wake()
 
     async def stop(self) -> None:
         """End whatever runs."""
+        if self._cycle:
+            self._cycle.cancel()
         self.telemetry.stop()
         self.subscriptions.stop()
         await self.host.stop()
 
     def reset_bmc(self) -> None:
         """Restart the BMC: sessions, tasks and connections are lost, it answers again after a while."""
+        outage = self.outage.begin(by_itself=self.firmware.restarts)
         self._forget()
         self.firmware.activate("bmc_reset")
         self.board.state.bmc_resets += 1
         self.board.save()
-        outage = self.board.clock.wall_seconds(self.board.persona.durations.bmc_reset)
         if self._bmc_down:
             self._bmc_down.cancel()
         self._bmc_down = asyncio.get_running_loop().call_later(outage, self._bmc_up)
@@ -103,6 +116,15 @@ class Machine:
         """The feeds are back: the BMC starts, the host stays off."""
         self.lost_feeds = NONE
         self.reset_bmc()
+
+    def cut_power(self, kind: str, *, keeps_bmc: bool = False) -> None:
+        """An AC or auxiliary (`kind`: ac, aux) power cycle, soon; a host that is on now goes on again."""
+        was_on = self.host.power == "On"
+        self._cycle = asyncio.get_running_loop().create_task(self._cut_power(kind, keeps_bmc, was_on))
+
+    def restart_host_in(self, wall_seconds: float) -> None:
+        """Restart a host that is on then."""
+        asyncio.get_running_loop().call_later(max(0.0, wall_seconds), self._restart_if_on)
 
     def lose_feed(self, feed: str) -> None:
         """One feed is gone; the machine goes on with the other one while that is live."""
@@ -137,7 +159,7 @@ class Machine:
     def count_request(self, request: str) -> None:
         """Remember that a client asked for this."""
         known = request in self.requests or len(self.requests) < _REQUEST_KINDS
-        self.requests[request if known else "other"] += 1
+        self.requests[sys.intern(request) if known else "other"] += 1  # one string for all machines
 
     def truth(self) -> dict[str, Any]:
         """The physical truth, whatever the BMC tells its clients."""
@@ -189,6 +211,12 @@ class Machine:
         self.events.pause()
         self.disconnect()
 
+    def _restart_host(self) -> None:
+        if self.host.power == "On":
+            self.host.restart()
+        else:
+            self.host.turn_on()
+
     def _host_starts(self, cold: bool) -> None:  # noqa: FBT001  (called by Host alone)
         before = self.board.bios_version
         if cold:
@@ -201,8 +229,34 @@ class Machine:
         if self.bios.take_cycle():
             self.cut_power("ac")
 
+    def _forget_settings(self) -> None:
+        """The BIOS is another one: some keep none of the settings of the one before."""
+        board = self.board
+        if board.persona.bios.defaults_after_update or board.faults.take("bios-defaults-after-update"):
+            self.bios.restore_factory()
+            board.state.boot_order = []
+
+    async def _cut_power(self, kind: str, keeps_bmc: bool, was_on: bool) -> None:  # noqa: FBT001  (one caller)
+        await asyncio.sleep(_ANSWER_SECONDS)
+        if keeps_bmc:
+            self.host.lose_power()
+        else:
+            self.lose_power()
+        await self.board.clock.sleep(self.board.persona.durations.ac_off)
+        await self.host.settled()
+        self.firmware.activate(f"{kind}_cycle")
+        if not keeps_bmc:
+            self.restore_power()
+        if was_on:
+            self.host.turn_on()
+
+    def _restart_if_on(self) -> None:
+        if self.host.power == "On":
+            self.host.restart()
+
     def _bmc_up(self) -> None:
         self._bmc_down = None
+        self.outage.end()
         self.events.paused = False
         origin = paths.manager(self.board)
         self.events.publish("OpenBMC.BMCRebootReason", "the BMC was reset", origin=origin, topic="bmc")

@@ -10,7 +10,7 @@ import structlog
 from emulator.machine.agent import Agent
 from emulator.machine.bios_settings import BiosSettings
 from emulator.machine.board import Board
-from emulator.machine.boot_order import MEDIA, take_targets
+from emulator.machine.boot_order import take_targets
 from emulator.machine.surroundings import Surroundings
 from emulator.machine.virtual_media import VirtualMedia
 from emulator.netboot.boot_error import BootError
@@ -18,6 +18,7 @@ from emulator.netboot.fetch import Fetcher, File
 from emulator.netboot.identity import Identity
 from emulator.netboot.ipxe import Boot
 from emulator.netboot.programs import Firmware
+from emulator.persona.boot import MEDIA
 
 _SHORTEST_RETRY_SECONDS = 0.2
 _LONGEST_PAUSE_SECONDS = 4.0

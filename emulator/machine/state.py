@@ -29,7 +29,13 @@ class State:
     """The operating system on the disk; empty: none."""
     media: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Images in virtual media, by drive."""
+    uefi_target: str = ""
+    """The device path of a boot from UefiTarget."""
     secure_boot: bool = False
+    secure_boot_wanted: bool | None = None
+    """What the next boot is to have; None: as it is."""
+    secure_boot_keys: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
+    """Entries of databases that clients changed, by the path of the collection and their ids."""
     firmware: dict[str, str] = field(default_factory=dict)
     staged: dict[str, str] = field(default_factory=dict)
     staged_until: dict[str, str] = field(default_factory=dict)

@@ -2,8 +2,6 @@
 
 from typing import Literal
 
-from pydantic import Field
-
 from emulator.persona.part import Part, numbered
 
 
@@ -17,6 +15,7 @@ class System(Part):
     sku: str
     part_number: str
     reset_types: tuple[str, ...]
+    reset_info: Literal["none", "also", "only"] = "none"  # whether ResetActionInfo says which types there are
     version_pattern: str = "(.*)"
     asset_tag: str = ""
     serial_console: tuple[str, ...] = ("SSH", "IPMI")  # ways to the serial console
@@ -172,6 +171,7 @@ class Cycle(Part):
     """An OEM verb that cuts power: `target` is its URI, `parameter` and `value` what is posted.
 
     `kind` ac: the whole box with its BMC; aux: standby power of the board as well. `needs_off`: refused while on.
+    `inside`: where the action stands in the document of its owner. A host that was on goes on again.
     """
 
     kind: Literal["ac", "aux"]
@@ -182,6 +182,8 @@ class Cycle(Part):
     parameter: str = "ResetType"
     value: str
     needs_off: bool = False
+    inside: tuple[str, ...] = ("Actions", "Oem")
+    keeps_bmc: bool = False  # the BMC keeps its power
 
 
 class Durations(Part):
@@ -193,14 +195,4 @@ class Durations(Part):
     bmc_reset: float
     boot_retry: float
     ac_off: float = 10
-
-
-class Boot(Part):
-    """Boot abilities. A network boot works only while the named BIOS attributes have the named values."""
-
-    targets: tuple[str, ...]
-    modes: tuple[str, ...] = ("UEFI",)
-    http_boot_uri: bool
-    order: tuple[str, ...] = ("Hdd", "Pxe")
-    http_needs: dict[str, str | int | bool] = Field(default_factory=dict)
-    pxe_needs: dict[str, str | int | bool] = Field(default_factory=dict)
+    shutdown: float = 20  # how long an operating system takes to end

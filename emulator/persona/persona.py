@@ -4,12 +4,12 @@ from functools import cached_property
 from typing import Any, Literal
 
 from emulator.persona.bios import Attribute, Bios
+from emulator.persona.boot import Boot
 from emulator.persona.firmware import Component, Inventory, Slot, slots_of
 from emulator.persona.hardware import (
     Adapter,
     BaseboardBmc,
     BmcPart,
-    Boot,
     ChassisPart,
     Cycle,
     Durations,
@@ -19,7 +19,9 @@ from emulator.persona.hardware import (
 )
 from emulator.persona.heat import Fans, Physics, SensorNames, Supplies
 from emulator.persona.part import Part
-from emulator.persona.service import Accounts, Expand, Protocol, Root, Services, Sessions, Tasks, Update
+from emulator.persona.secure_boot import SecureBootPart
+from emulator.persona.service import Accounts, Expand, Log, Protocol, Root, Services, Sessions
+from emulator.persona.update import Tasks, Update
 
 
 class Persona(Part):
@@ -52,6 +54,7 @@ class Persona(Part):
     durations: Durations
     boot: Boot
     bios: Bios = Bios()
+    secure_boot: SecureBootPart = SecureBootPart()
     update: Update
     tasks: Tasks = Tasks()
     components: dict[str, Component]
@@ -63,7 +66,18 @@ class Persona(Part):
         return {slot.key: slot for entry in self.firmware for slot in slots_of(entry)}
 
     @cached_property
-    def factory_bios(self) -> dict[str, Attribute]:
+    def logs(self) -> tuple[Log, ...]:
+        """The logs that there are; a baseboard and its BMC have one each, at least."""
+        named = {log.owner for log in self.services.logs}
+        there: dict[Literal["baseboard", "baseboard-manager"], bool] = {
+            "baseboard": self.baseboard is not None,
+            "baseboard-manager": self.baseboard_bmc is not None,
+        }
+        missing = (owner for owner, wanted in there.items() if wanted and owner not in named)
+        return (*self.services.logs, *(Log(owner=owner, takes=("gpu",)) for owner in missing))
+
+    @cached_property
+    def factory_bios(self) -> dict[str, Attribute | None]:
         """The BIOS attributes as they leave the factory."""
         return {name: attribute.value for name, attribute in self.bios.attributes.items()}
 

@@ -12,7 +12,7 @@ from emulator.redfish.router import Handler
 def add_etag(request: Request, response: Response) -> None:
     """Give a resource its ETag, unless the persona has none."""
     if response.document is not None and _policy(request) != "none":
-        response.headers["ETag"] = _etag(response)
+        response.headers["ETag"] = _shown(request, _etag(response))
 
 
 def tag_document(request: Request, response: Response) -> None:
@@ -36,12 +36,44 @@ async def check_if_match(request: Request, get: Handler) -> None:
     wanted = request.headers.get("if-match")
     policy = _policy(request)
     if wanted is None and policy == "required":
-        text = "The request must have an If-Match header."
-        raise RedfishError(428, "PreconditionRequired", text)
+        raise _required(request)
     if wanted in (None, "*") or policy == "none":
         return
-    if _etag(await get(reading(request, request.path))) not in _listed(str(wanted)):
+    if not _matches(request, _etag(await get(reading(request, request.path))), str(wanted)):
         raise RedfishError(412, "PreconditionFailed", "The ETag supplied did not match the current ETag.")
+
+
+def _required(request: Request) -> RedfishError:
+    """428 as RFC 6585 has it, or what some BMCs send instead."""
+    fault = request.machine.board.faults.peek("etag-required")
+    status = int(fault["status"]) if fault else 428
+    if status == 400:
+        text = "The request did not provide the required header If-Match."
+        return RedfishError(400, "HeaderMissing", text, "If-Match")
+    text = "The request must have an If-Match header."
+    return RedfishError(status, "PreconditionRequired" if status == 428 else "PreconditionFailed", text)
+
+
+def _shown(request: Request, etag: str) -> str:
+    """The ETag as the header has it."""
+    fault = request.machine.board.faults.peek("etag-form")
+    if fault is None:
+        return etag
+    if fault["how"] == "gzip":
+        zipped = "gzip" in request.headers.get("accept-encoding", "")
+        return f'{etag[:-1]}-gzip"' if zipped else etag
+    return {"weak": f"W/{etag}", "unquoted": etag.strip('"'), "doubled": f'"{etag}"', "empty": '""'}.get(
+        str(fault["how"]), etag
+    )
+
+
+def _matches(request: Request, etag: str, wanted: str) -> bool:
+    """Whether If-Match has the ETag; forms that are wrong are compared as the BMCs do that send them."""
+    fault = request.machine.board.faults.peek("etag-form")
+    if fault is None:
+        return etag in _listed(wanted)
+    accepted = {"unquoted": etag.strip('"'), "empty": None, "refused": None}.get(str(fault["how"]), etag)
+    return accepted in [tag.strip() for tag in wanted.split(",")]
 
 
 def _listed(header: str) -> list[str]:

@@ -4,7 +4,17 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from emulator.machine.machine import Machine
-from emulator.redfish import bios, chassis, managers, processors, systems, task_service, update_service, written
+from emulator.redfish import (
+    bios,
+    chassis,
+    managers,
+    processors,
+    secure_boot,
+    systems,
+    task_service,
+    update_service,
+    written,
+)
 from emulator.tree.document import Document
 
 Show = Callable[[Machine, Document], None]
@@ -16,9 +26,11 @@ SHOW: Mapping[str, Show] = {
     "ComputerSystem": systems.show,
     "Manager": managers.show,
     "ProcessorCollection": processors.show_collection,
+    "SecureBoot": secure_boot.show,
     "UpdateService": update_service.show,
 }
 MEASURE: Mapping[str, Show] = {
+    "JobService": task_service.measure,
     "TaskService": task_service.measure,
 }
 

@@ -5,9 +5,11 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from emulator.faults.fault import Arguments
+from emulator.redfish import outage
 from emulator.redfish.encoding import encode
 from emulator.redfish.errors import RedfishError
 from emulator.redfish.http import Request, Response
+from emulator.redfish.power_state import is_empty
 
 _LOGIN_PAGE = b"<!DOCTYPE html><html><head><title>Login</title></head><body><form id='login'></form></body></html>"
 
@@ -52,8 +54,13 @@ class Misbehaviour:
         if unavailable:
             error = RedfishError(503, "ServiceTemporarilyUnavailable", "The service is temporarily unavailable.")
             return Response(503, error.document(), {"Retry-After": str(unavailable["retry_after"])})
+        late = outage.answer(self._request)
+        if late:
+            return late
         if self._take("html-answers"):
             return Response(200, headers={"Content-Type": "text/html"}, content=_LOGIN_PAGE)
+        if self._request.method == "GET" and is_empty(self._request.machine, self._request.path):
+            return Response(200)
         return None
 
     def _take(self, name: str) -> Arguments | None:

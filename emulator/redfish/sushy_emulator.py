@@ -15,9 +15,7 @@ from emulator.redfish.errors import RedfishError, not_found
 from emulator.redfish.http import Request, Response
 
 _THREADS = 2
-_ITS_OWN = re.compile(
-    r"/redfish/v1/(Systems/[^/]+/(EthernetInterfaces|SecureBoot|VirtualMedia)|Managers/[^/]+/VirtualMedia)(/|$)"
-)
+_ITS_OWN = re.compile(r"/redfish/v1/(Systems/[^/]+/(EthernetInterfaces|VirtualMedia)|Managers/[^/]+/VirtualMedia)(/|$)")
 _log = structlog.get_logger()
 
 

@@ -2,10 +2,11 @@
 
 from emulator.machine.machine import Machine
 from emulator.redfish import written
-from emulator.redfish.boot import change_boot, show_boot
-from emulator.redfish.errors import not_found, not_writable, unknown_property
+from emulator.redfish.boot import change_boot, future_path, refuse_direct, show_boot, show_future
+from emulator.redfish.errors import missing, not_found, not_writable, unknown_property
 from emulator.redfish.http import Request, Response, no_content
-from emulator.redfish.reset import reset_system
+from emulator.redfish.power_state import shown_power
+from emulator.redfish.reset import offered, reset_system
 from emulator.redfish.router import Route
 from emulator.tree.document import Document
 from emulator.tree.systems import SYSTEMS
@@ -14,13 +15,33 @@ from emulator.tree.systems import SYSTEMS
 def show(machine: Machine, document: Document) -> None:
     """Power, boot and versions."""
     if "PowerState" in document:
-        document["PowerState"] = machine.host.power
+        document["PowerState"] = shown_power(machine)
     if document["Id"] != machine.board.persona.system.id:
         return
     document["BiosVersion"] = machine.board.bios_version
     if "BootProgress" in document:
         document["BootProgress"]["LastState"] = machine.host.progress
-    show_boot(machine.board, document["Boot"])
+    if "Boot" in document:
+        show_boot(machine.board, document["Boot"])
+    if document["@odata.id"].rstrip("/") != future_path(machine.board):
+        show_future(machine.board, document)
+    _show_resets(machine, document)
+
+
+async def get_future(request: Request) -> Response:
+    """The future state of the host: its Boot, as clients may change it."""
+    document = _future(request)
+    return Response(200, document)
+
+
+async def change_future(request: Request) -> Response:
+    """PATCH of the future state: Boot alone."""
+    document = _future(request)
+    body = request.json(("Boot",))
+    if "Boot" not in body:
+        raise missing("Boot")
+    change_boot(request.machine.board, document["Boot"], body["Boot"])
+    return no_content()
 
 
 async def change_system(request: Request) -> Response:
@@ -39,7 +60,9 @@ async def change_system(request: Request) -> Response:
         written.checked(rules[name], name, value)
     if "Boot" in body:
         check_host(request)
-        change_boot(request.machine.board, body["Boot"])
+        refuse_direct(request.machine.board)
+        show_boot(request.machine.board, document.setdefault("Boot", {}))
+        change_boot(request.machine.board, document["Boot"], body["Boot"])
     written.keep(request.machine, request.path, changes)
     return no_content()
 
@@ -50,7 +73,29 @@ def check_host(request: Request) -> None:
         raise not_found(request.path)
 
 
+def _show_resets(machine: Machine, document: Document) -> None:
+    entry = document.get("Actions", {}).get("#ComputerSystem.Reset", {})
+    if "ResetType@Redfish.AllowableValues" in entry and machine.board.faults.peek("graceful-restart-not-offered"):
+        entry["ResetType@Redfish.AllowableValues"] = list(offered(machine))
+
+
+def _future(request: Request) -> Document:
+    """The document of the future state; it is made of the host's where the tree has none."""
+    check_host(request)
+    board = request.machine.board
+    if request.path != future_path(board):
+        raise not_found(request.path)
+    host = board.document(request.path.rpartition("/")[0]) or {}
+    name = request.path.rpartition("/")[2]
+    made = {"@odata.type": host["@odata.type"], "@odata.id": request.path, "Id": name, "Name": f"{name} of the system"}
+    document = board.document(request.path) or {**made, "Boot": host.get("Boot", {})}
+    show_boot(board, document.setdefault("Boot", {}))
+    return document
+
+
 ROUTES = (
     Route(f"{SYSTEMS}/{{}}", patch=change_system),
+    Route(f"{SYSTEMS}/{{}}/SD", get=get_future, patch=change_future, lasting=True),
+    Route(f"{SYSTEMS}/{{}}/Settings", get=get_future, patch=change_future, lasting=True),
     Route(f"{SYSTEMS}/{{}}/Actions/ComputerSystem.Reset", post=reset_system),
 )

@@ -3,10 +3,14 @@
 from collections.abc import Iterator
 
 from emulator.persona.persona import Persona
-from emulator.tree.document import HEALTHY, ROOT, Document, Entry, action, collection, link, links, resource
+from emulator.tree import places
+from emulator.tree.boot import boot_properties, reset_action
+from emulator.tree.document import HEALTHY, ROOT, Document, Entry, collection, link, links, resource
+from emulator.tree.pcie import devices
 
-SYSTEMS = f"{ROOT}/Systems"
-SYSTEM = "ComputerSystem.v1_14_0.ComputerSystem"
+SYSTEMS = places.SYSTEMS
+SYSTEM = "ComputerSystem.v1_18_0.ComputerSystem"
+_PORTS = {"SSH": 22, "IPMI": 623, "Telnet": 23}
 
 
 def build(persona: Persona) -> Iterator[Entry]:
@@ -24,71 +28,115 @@ def system_ids(persona: Persona) -> tuple[str, ...]:
 
 def _host(persona: Persona) -> Entry:
     system = persona.system
-    path = f"{SYSTEMS}/{system.id}"
+    path = places.host(persona)
     parts = ["Processors", "Memory", "Storage", "EthernetInterfaces", "SecureBoot"]
     parts += ["Bios"] if persona.bios.attributes else []
+    parts += ["SimpleStorage"] if system.simple_storage else []
+    parts += ["NetworkInterfaces"] if persona.adapters else []
     properties = {
         "SystemType": "Physical",
+        "Description": "The host",
+        "AssetTag": system.asset_tag,
         "Manufacturer": system.manufacturer,
         "Model": system.model,
         "SKU": "${serial}" if system.sku == "{serial}" else system.sku,
         "PartNumber": system.part_number,
         "SerialNumber": "${serial}",
         "UUID": "${uuid}",
+        "HostName": "",
         "BiosVersion": "",
         "PowerState": "Off",
-        "Status": HEALTHY,
+        "PowerRestorePolicy": "LastState",
+        "LastResetTime": "1970-01-01T00:00:00+00:00",
+        "IndicatorLED": "Off",
+        "LocationIndicatorActive": False,
+        "Status": {**HEALTHY, "HealthRollup": "OK"},
         "BootProgress": {"LastState": "None"},
-        "Boot": _boot(persona),
-        **_summaries(persona),
+        "Boot": boot_properties(persona),
+        **_consoles(persona),
+        **_trusted_modules(persona),
+        **_summaries(persona, path),
         **{part: link(f"{path}/{part}") for part in parts},
+        "PCIeDevices": links(_devices(persona, path)),
         **_links(persona, persona.chassis[0].id),
-        "Actions": action(path, "ComputerSystem.Reset", ResetType=system.reset_types),
+        "Actions": reset_action(persona),
     }
     return resource(path, SYSTEM, system.name, properties)
 
 
-def _boot(persona: Persona) -> Document:
-    boot = persona.boot
-    document: Document = {
-        "BootSourceOverrideTarget": "None",
-        "BootSourceOverrideTarget@Redfish.AllowableValues": list(boot.targets),
-        "BootSourceOverrideEnabled": "Disabled",
-        "BootSourceOverrideEnabled@Redfish.AllowableValues": ["Once", "Continuous", "Disabled"],
-        "BootSourceOverrideMode": boot.modes[-1],
-        "BootSourceOverrideMode@Redfish.AllowableValues": list(boot.modes),
+def _consoles(persona: Persona) -> Document:
+    system = persona.system
+    serial = {
+        way: {
+            "ServiceEnabled": True,
+            "Port": _PORTS[way],
+            **({"SharedWithManagerCLI": True, "ConsoleEntryCommand": system.serial_command} if way == "SSH" else {}),
+        }
+        for way in system.serial_console
     }
-    return document | ({"HttpBootUri": None} if boot.http_boot_uri else {})
+    graphical = {"ServiceEnabled": True, "MaxConcurrentSessions": 4, "ConnectTypesSupported": []}
+    return {
+        **({"SerialConsole": {"MaxConcurrentSessions": 1, **serial}} if serial else {}),
+        **(
+            {"GraphicalConsole": {**graphical, "ConnectTypesSupported": list(system.graphical_console)}}
+            if system.graphical_console
+            else {}
+        ),
+    }
+
+
+def _trusted_modules(persona: Persona) -> Document:
+    kind = persona.system.trusted_module
+    if kind == "none":
+        return {}
+    module = {"InterfaceType": kind, "FirmwareVersion": "7.2.3.1", "Status": {"State": "Enabled", "Health": "OK"}}
+    return {"TrustedModules": [module]}
+
+
+def _devices(persona: Persona, system: str) -> list[str]:
+    return [one.path for held in devices(persona).values() for one in held if one.system == system]
 
 
 def _baseboard(persona: Persona, identity: str) -> Entry:
     path = f"{SYSTEMS}/{identity}"
     properties = {
         "SystemType": "Physical",
+        "Description": "The baseboard of the GPUs",
+        "AssetTag": "",
         "Manufacturer": persona.gpus.manufacturer,
         "Model": persona.system.model,
         "PartNumber": persona.gpus.part_number,
+        "SKU": persona.gpus.part_number,
         "SerialNumber": "${serial}0",
+        "UUID": "${uuid:baseboard}",
         "PowerState": "Off",
-        "Status": HEALTHY,
-        **_summaries(persona),
+        "Status": {**HEALTHY, "HealthRollup": "OK"},
+        **_summaries(persona, path),
         "Processors": link(f"{path}/Processors"),
         "Memory": link(f"{path}/Memory"),
-        **_links(persona, persona.chassis[-1].id),
+        "PCIeDevices": links(_devices(persona, path)),
+        **_links(persona, places.gpu_board(persona).id, places.gpu_manager(persona)),
     }
     return resource(path, SYSTEM, identity, properties)
 
 
-def _summaries(persona: Persona) -> Document:
+def _summaries(persona: Persona, path: str) -> Document:
     system = persona.system
     count = len(system.cpu_ids)
-    processors = {"Count": count, "Model": system.cpu_model, "CoreCount": system.cpu_cores * count}
-    return {
-        "ProcessorSummary": {**processors, "Status": HEALTHY},
-        "MemorySummary": {"TotalSystemMemoryGiB": system.memory_gib, "Status": HEALTHY},
+    threads = 1 if persona.arch == "arm64" else system.cpu_threads_per_core
+    processors = {
+        "Count": count,
+        "Model": system.cpu_model,
+        "CoreCount": system.cpu_cores * count,
+        "LogicalProcessorCount": system.cpu_cores * count * threads,
     }
+    metrics = f"{path}/MemorySummary/MemoryMetrics"
+    memory = {"TotalSystemMemoryGiB": system.memory_gib, "MemoryMirroring": "None", "Status": HEALTHY}
+    if path == places.host(persona):
+        memory["Metrics"] = link(metrics)
+    return {"ProcessorSummary": {**processors, "Status": HEALTHY}, "MemorySummary": memory}
 
 
-def _links(persona: Persona, chassis: str) -> Document:
-    managers = links([f"{ROOT}/Managers/{persona.bmc.id}"])
+def _links(persona: Persona, chassis: str, manager: str = "") -> Document:
+    managers = links([manager or places.bmc(persona)])
     return {"Links": {"Chassis": links([f"{ROOT}/Chassis/{chassis}"]), "ManagedBy": managers}}
