@@ -76,8 +76,9 @@ class Ipxe:
     selected: Image | None = None
     scripts: list[Script] = field(default_factory=list)
     menu: list[str] = field(default_factory=list)
+    pause: float = _FIRST_PAUSE_SECONDS
+    """How long the next failed fetch waits on the wall clock."""
     _steps: int = 0
-    _pause: float = _FIRST_PAUSE_SECONDS
 
     async def run(self, file: File) -> Boot | File | None:
         """Run a script: what it boots, or None when it leaves network boot. Raises BootError."""
@@ -109,11 +110,14 @@ class Ipxe:
 
     async def load(self, address: str) -> File:
         """Fetch, relative to the script that asks. Raises CommandFailed, after a pause that grows."""
-        url = urljoin(self.scripts[-1].url, address)
+        try:
+            url = urljoin(self.scripts[-1].url, address)
+        except ValueError as error:
+            raise CommandFailed(f"'{address[:60]}' is no address") from error
         try:
             return await self.fetch(url)
         except BootError as error:
-            pause, self._pause = self._pause, min(2 * self._pause, _LONGEST_PAUSE_SECONDS)
+            pause, self.pause = self.pause, min(2 * self.pause, _LONGEST_PAUSE_SECONDS)
             await asyncio.sleep(pause)  # a script that tries again must not become a load test
             raise CommandFailed(str(error), error.retry_after) from error
 

@@ -70,8 +70,8 @@ async def _imgfetch(ipxe: Ipxe, words: list[str]) -> None:
 
 
 async def _imgselect(ipxe: Ipxe, words: list[str]) -> None:
-    _, (name, *_arguments) = _options(_some(words, "imgselect", 1))
-    ipxe.selected = _named(ipxe, name) or await _image(ipxe, words, "imgselect")
+    _, left = _options(words)
+    ipxe.selected = _loaded(ipxe, _some(left, "imgselect", 1)) or await _image(ipxe, words, "imgselect")
 
 
 async def _imgargs(ipxe: Ipxe, words: list[str]) -> None:
@@ -90,7 +90,7 @@ async def _imgfree(ipxe: Ipxe, words: list[str]) -> None:
 
 async def _boot(ipxe: Ipxe, words: list[str]) -> None:
     _, left = _options(words)
-    image = (_named(ipxe, left[0]) or await _image(ipxe, words, "boot")) if left else ipxe.selected
+    image = (_loaded(ipxe, left) or await _image(ipxe, words, "boot")) if left else ipxe.selected
     if image is None:
         raise CommandFailed("boot: no kernel was selected")
     await ipxe.start(image)
@@ -98,8 +98,7 @@ async def _boot(ipxe: Ipxe, words: list[str]) -> None:
 
 async def _chain(ipxe: Ipxe, words: list[str]) -> None:
     options, left = _options(words)
-    _some(left, "chain", 1)
-    image = _named(ipxe, left[0]) or await _image(ipxe, words, "chain")
+    image = _loaded(ipxe, _some(left, "chain", 1)) or await _image(ipxe, words, "chain")
     replaces = "--replace" in options or "-r" in options
     await ipxe.start(image)
     if options.keys() & {"--autofree", "-a"}:
@@ -190,6 +189,14 @@ def _options(words: list[str]) -> tuple[dict[str, str], list[str]]:
 
 def _named(ipxe: Ipxe, name: str) -> Image | None:
     return next((image for image in ipxe.images if image.name == name), None)
+
+
+def _loaded(ipxe: Ipxe, words: list[str]) -> Image | None:
+    """An image that is in memory, by its name; words behind the name become its arguments."""
+    image = _named(ipxe, words[0])
+    if image and words[1:]:
+        image.arguments = tuple(words[1:])
+    return image
 
 
 def _some(words: list[str], command: str, count: int) -> list[str]:

@@ -1,16 +1,21 @@
 """iPXE scripts, as https://ipxe.org/scripting and ipxe/ipxe src/core/exec.c say they run."""
 
 import asyncio
+import contextlib
 from dataclasses import dataclass, field
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from emulator.netboot.boot_error import BootError
 from emulator.netboot.fetch import File
 from emulator.netboot.identity import Identity
+from emulator.netboot.image import read_efi
 from emulator.netboot.ipxe import Boot, Ipxe
 from emulator.netboot.ipxe_commands import COMMANDS
 from emulator.netboot.ipxe_settings import Settings
+from tests.emulator.efi import build_efi
 
 HOST = Identity(
     uuid="01234567-89ab-cdef-0123-456789abcdef",
@@ -43,9 +48,11 @@ class Web:
         self.slept.append(seconds)
 
 
-def run(script: str, files: dict[str, str] | None = None) -> tuple[Boot | File | None, Web]:
+def run(
+    script: str, files: dict[str, str] | None = None, *, failures_wait: bool = True
+) -> tuple[Boot | File | None, Web]:
     web = Web({"http://boot.example/a/k": "kernel", **(files or {})})
-    ipxe = Ipxe(web.fetch, web.sleep, Settings(HOST), dict(COMMANDS))
+    ipxe = Ipxe(web.fetch, web.sleep, Settings(HOST), dict(COMMANDS), pause=0.05 if failures_wait else 0.0)
     first = File(BASE, "", "sha256:0", f"#!ipxe\n{script}\n".encode())
     return asyncio.run(ipxe.run(first)), web
 
@@ -124,6 +131,59 @@ def test_retry_loop_boots_when_the_server_is_back() -> None:
     assert web.slept == [5, 5, 5]
 
 
+@pytest.mark.parametrize(
+    "script",
+    [
+        "imgfetch --name linux k\nimgargs linux a b\nboot linux",
+        "imgfetch --name linux k\nimgselect linux a b\nboot",
+        "imgfetch -n linux k\nimgexec linux a b",
+        "kernel --name=linux k x\nimgfree\nkernel k a b\nboot",
+        "module k\nboot k a b",
+    ],
+)
+def test_image_in_memory_is_booted_by_its_name(script: str) -> None:
+    """https://ipxe.org/cmd/imgselect, imgargs, imgexec."""
+    assert words_of(script) == ("a", "b")
+
+
+_WORDS = st.sampled_from(
+    [
+        *COMMANDS,
+        "||",
+        "&&",
+        ";",
+        "#",
+        "${a}",
+        "${",
+        "}",
+        "${net0/mac:hexraw}",
+        "k",
+        "gone",
+        ":l",
+        "l",
+        "-1",
+        "--name",
+        "\0",
+    ]
+)
+
+
+@given(st.lists(st.lists(_WORDS | st.text(max_size=8), max_size=6), max_size=12))
+@settings(max_examples=150, deadline=None)
+def test_no_script_does_more_than_boot_leave_or_fail(lines: list[list[str]]) -> None:
+    """What a boot service answers is input."""
+    with contextlib.suppress(BootError):
+        run("\n".join(" ".join(words) for words in lines), failures_wait=False)
+
+
+@given(st.binary(max_size=300))
+def test_no_file_breaks_the_reading_of_efi_binaries(content: bytes) -> None:
+    """Headers point anywhere."""
+    for whole in (b"MZ" + content, build_efi(sections={".cmdline": content})[: len(content) + 200]):
+        with contextlib.suppress(BootError):
+            read_efi(File(BASE, "", "sha256:0", whole))
+
+
 def test_exit_leaves_network_boot() -> None:
     """The next boot device follows."""
     assert run("exit")[0] is None
@@ -142,6 +202,7 @@ def test_exit_leaves_network_boot() -> None:
         (":for\ngoto for", "2000 steps"),
         ("chain first.ipxe", "answered 404"),
         ("chain k", "Exec format error"),
+        ("chain http://[", "is no address"),
         ("shell", "waits for a person"),
         ("prompt Press a key", "nobody is there"),
         ("echo ${serial:odd}", "no type odd"),
