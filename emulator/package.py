@@ -1,23 +1,30 @@
-"""Firmware packages of the emulated world: a magic line, one line of JSON, padding that follows from that line."""
+"""Firmware packages of the emulated world: a magic line, one line of JSON, padding that follows from that line.
+
+BMCs also take packages in the form of DSP0267 whose set-version strings name component classes of the persona.
+"""
 
 import hashlib
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import orjson
 
-from emulator.persona.load import load_persona, persona_names
 from emulator.persona.persona import Persona
+from emulator.pldm import is_pldm, read_pldm
 
 MAGIC = b"EMUFW1\n"
 
 
+START_BYTES = 2**20
+"""So much of a package is kept to read what it is for; the rest is only counted."""
+
+
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What a package is for; the fields are sorted by name, as in the file."""
+    """What a package is for; the fields are sorted by name, as in the file. No `hardware`: it does not say."""
 
     component: str
     hardware: str
@@ -44,12 +51,33 @@ def read_header(package: bytes) -> Header:
         raise ValueError("the header of the firmware package is damaged") from error
 
 
-def write_packages(directory: Path) -> Iterator[Path]:
+@dataclass(frozen=True, slots=True)
+class Image:
+    """What came over the wire: the start of a package, and how many bytes it has; `read`: what is in it, if known."""
+
+    start: bytes
+    size_bytes: int
+    read: tuple[Header, ...] = ()
+
+    def headers(self) -> tuple[Header, ...]:
+        """What it is for, one for each component. Raises ValueError when it is no package."""
+        if self.read:
+            return self.read
+        if not is_pldm(self.start):
+            return (read_header(self.start),)
+        package = read_pldm(self.start, self.size_bytes)
+        names = package.names or tuple(str(one.identifier) for one in package.components)
+        versions = [one.version for one in package.components]
+        if len(versions) != len(names):
+            versions = [versions[0] if versions else package.version] * len(names)
+        return tuple(Header(name, "", version) for name, version in zip(names, versions, strict=True))
+
+
+def write_packages(directory: Path, personas: Iterable[Persona]) -> Iterator[Path]:
     """Write the newest package of each component class of each persona, and the factory ones to go back to."""
-    for name in persona_names():
-        persona = load_persona(name)
+    for persona in personas:
         for header in packages(persona):
-            path = directory / name / file_name(header)
+            path = directory / persona.name / file_name(header)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(build_package(header, persona.components[header.component].size_bytes))
             yield path

@@ -5,13 +5,15 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from emulator.faults import bios, boot, events, hardware, protocol, transport, update
+from emulator.faults import bios, boot, events, hardware, outage, protocol, task, transport, update
 from emulator.faults.fault import Arguments, Fault
 
 FAULTS: tuple[Fault, ...] = (
     *transport.FAULTS,
     *protocol.FAULTS,
     *update.FAULTS,
+    *task.FAULTS,
+    *outage.FAULTS,
     *bios.FAULTS,
     *boot.FAULTS,
     *hardware.FAULTS,

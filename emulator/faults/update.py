@@ -1,19 +1,94 @@
-"""Faults of firmware updates and tasks."""
+"""Faults of firmware updates: what is sent, what is flashed, what becomes active, what the inventory says of it."""
 
 from emulator.faults.fault import Fault
 
 FAULTS: tuple[Fault, ...] = (
-    Fault(
-        "task-vanishes",
-        "the task answers 404 (`when`: start or completion) while the flash succeeds",
-        "ironcore-dev/metal-operator#617",
-        {"when": "completion"},
-    ),
-    Fault("task-fails", "the task ends in Exception, nothing is flashed", "ironcore-dev/metal-operator#453"),
     Fault(
         "flash-completes-old-version",
         "the task ends in Completed, the version stays as it was",
         "openbmc/bmcweb#206",
         {"component": ""},
     ),
+    Fault(
+        "activation-blocked",
+        "what is staged never starts; its entry stays in Updating (`component`: only this class)",
+        "openbmc/bmcweb#206",
+        {"component": ""},
+    ),
+    Fault(
+        "chassis-stays-old",
+        "parts whose id begins with `prefix` have a power domain of their own: only an AC or aux cycle activates them",
+        "dsx-ai-factory/infra-controller#3480",
+        {"prefix": "HGX_"},
+    ),
+    Fault(
+        "staged-shown-enabled",
+        "an image that waits for its activation is Enabled in the inventory, as the running one is",
+        "openbmc/openbmc-test-automation#2230",
+    ),
+    Fault(
+        "pending-shown-as-current",
+        "the inventory shows the version that waits as the one that runs",
+        "dsx-ai-factory/libredfish#25 (the same of BIOS settings)",
+    ),
+    Fault(
+        "inventory-stale",
+        "the inventory shows the old version until the BMC is reset",
+        "NVIDIA/open-nvfwupd, waiting for the inventory after an activation",
+    ),
+    Fault(
+        "inventory-renamed",
+        "new BMC firmware calls its parts otherwise: `old` in their ids becomes `new`",
+        "NVIDIA/libredfish, mockups of NVIDIA trays: MGX_FW_BMC_0 became FW_BMC_0",
+        {"old": "HGX_FW_", "new": "FW_"},
+    ),
+    Fault(
+        "inventory-empty-after-failure",
+        "after an update that failed the inventory is empty until the BMC is reset",
+        "fwupd/fwupd#6954",
+    ),
+    Fault(
+        "downgrade-blocked",
+        "an older version than the running one is refused without ForceUpdate",
+        "HPE iLO 5, DowngradePolicy (Cray-HPE/csm-redfish-interface-emulator, XL675d)",
+    ),
+    Fault(
+        "image-size-limit",
+        "images of more than `bytes` are refused with 413, MaxImageSizeBytes says so",
+        "DMTF/Redfish-Tacklebox#99",
+        {"bytes": 73400320},
+    ),
+    Fault(
+        "only-http-push",
+        "there is HttpPushUri alone, for images of at most `bytes`",
+        "DMTF/Redfish-Tacklebox#99",
+        {"bytes": 73400320},
+    ),
+    Fault(
+        "update-method-refused",
+        "`method` (SimpleUpdate, multipart, push; empty: all) is advertised and refused with `status` and `text`",
+        "Supermicro BMCs without the licence for updates (NVIDIA/libredfish, Supermicro)",
+        {"method": "", "status": 400, "text": "The action is not supported by the resource."},
+    ),
+    Fault(
+        "push-answers-200-with-error",
+        "an update answers 200, with a success and an error message in the body; nothing is flashed",
+        "openbmc/bmcweb#75",
+    ),
+    Fault(
+        "strict-parts",
+        "a multipart update whose parts have other names, order or media types than DSP0266 says is refused",
+        "stmcginnis/gofish#132",
+    ),
+    Fault(
+        "one-target-only",
+        "an update for more than one target is refused with 400",
+        "ansible-collections/community.general#5580",
+    ),
+    Fault(
+        "needs-start-update",
+        "images are only uploaded; there is no task before UpdateService.StartUpdate",
+        "fwupd/fwupd#4836",
+    ),
+    Fault("update-service-500", "GET of the update service answers 500", "Intel-BMC/openbmc#45"),
 )

@@ -1,18 +1,22 @@
-"""Firmware of one machine: what runs, what is staged, and flashing."""
+"""Firmware of one machine: updates that run, wait or were uploaded, and what they change."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-
-import aiohttp
-import structlog
+import time
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from typing import Any
 
 from emulator.machine.board import Board
+from emulator.machine.flash import Flash, Work
+from emulator.machine.notes import update_note
+from emulator.machine.orders import Order, PushOptions, Upload, Uploads
+from emulator.machine.slots import Slots
 from emulator.machine.tasks import Task, Tasks
-from emulator.package import Header, read_header
+from emulator.package import Header, Image
 from emulator.persona.firmware import Slot
 
-Load = Callable[[], Awaitable[bytes]]
-_log = structlog.get_logger()
+Enter = Callable[[str, str], None]
+_IN_POST = "SystemHardwareInitializationComplete"
 
 
 class Firmware:
@@ -23,99 +27,175 @@ class Firmware:
         self._board = board
         self._tasks = tasks
         self._restart_bmc = restart_bmc
-        self._flash: asyncio.Task[None] | None = None
-        self._inventory: dict[str, Slot] | None = None
-        self.push_targets: list[str] = []
+        self._running: dict[asyncio.Task[None], Flash] = {}
+        self._staged_by: dict[str, Task] = {}
+        self.slots = Slots(board)
+        self.slots.refused = self._activation_failed
+        self.uploads = Uploads(board)
+        self.push = PushOptions()
+        self.restarts = False
+        """Whether the BMC is about to restart by itself."""
+        self.failed = False
+        """Whether an update has failed since the BMC started."""
+        self.restart_host: Callable[[], None] = lambda: None
 
     @property
     def busy(self) -> bool:
         """Whether an update runs."""
-        return self._flash is not None and not self._flash.done()
+        fault = self._board.faults.peek("foreign-task")
+        return bool(fault and fault["busy"]) or any(
+            flash.task.state in ("New", "Running") for flash in self._running.values()
+        )
 
     def inventory(self) -> dict[str, Slot]:
         """The slots by their inventory ids of now."""
-        if self._inventory is None:
-            slots = self._board.persona.slots.values()
-            self._inventory = {slot.inventory_id(self._board.version(slot.key)): slot for slot in slots}
-        return self._inventory
+        return self.slots.inventory()
 
     def staged(self, key: str) -> str | None:
         """The version that waits for its activation."""
-        return self._board.state.staged.get(key)
+        return self.slots.staged(key)
 
-    def begin(self, name: str, load: Load, targets: Sequence[Slot]) -> Task:
-        """Start an update; without targets it is for every device of the package's component class."""
-        task = self._tasks.create(name)
-        fault = self._board.faults.peek("task-vanishes")
-        if fault and fault["when"] == "start":
-            self._board.faults.take("task-vanishes")
-            self._tasks.forget(task)
-        self._flash = asyncio.create_task(self._update(task, load, targets))
+    def begin(self, order: Order) -> Task:
+        """Start an update, or let it wait for its window. Raises TasksFullError."""
+        task = self._tasks.create(order.name)
+        task.request_path, task.request_body = order.request_path, order.request_body
+        if order.window and order.apply == "AtMaintenanceWindowStart" and order.window[0] > time.time():
+            task.state, task.job_state = "Pending", "Scheduled"
+        self._vanish(task, "start")
+        flash = Flash(self._board, self.slots, self._tasks, order, task)
+        work = asyncio.create_task(self._run(flash, order))
+        self._running[work] = flash
+        work.add_done_callback(lambda done: self._running.pop(done, None) and None)
+        task.cancel = lambda: self._cancel(work, task)
         return task
 
+    def take_up(self, upload: Upload, order: Order) -> Order:
+        """The order to write an image that was sent before, which waits no more; `order` says how."""
+        slots = self._board.persona.slots
+        targets = None if upload.targets is None else tuple(slots[key] for key in upload.targets if key in slots)
+        image = Image(b"", upload.size_bytes, upload.headers)
+
+        async def load() -> Image:
+            return image
+
+        self.uploads.remove(upload)
+        own = order.targets is not None
+        return replace(
+            order,
+            load=load,
+            targets=order.targets if own else targets,
+            group=order.group if own else upload.group,
+            force=order.force or upload.force,
+            request_path=upload.request_path or order.request_path,
+            request_body=upload.request_body or order.request_body,
+        )
+
     def activate(self, cause: str) -> None:
-        """Make what waits for `cause` run: bmc_reset, host_reset or power_cycle."""
-        for key in list(self._board.state.staged):
-            component = self._board.persona.components[self._board.persona.slots[key].component]
-            if component.activation == cause:
-                self._run(key)
+        """Make what waits for `cause`, or for less, run: bmc_reset, host_reset, power_cycle, aux_cycle, ac_cycle."""
+        self.slots.activate(cause)
+
+    def resume(self) -> None:
+        """The emulator, or the power, is back: what was being copied is copied again."""
+        self.slots.copy.resume()
 
     def abort(self) -> None:
-        """The BMC goes away; an update that runs is lost."""
-        if self._flash:
-            self._flash.cancel()
+        """The BMC goes away; an update that runs is lost, what the BMC knew of versions is read again."""
+        for work in list(self._running):
+            work.cancel()
+        self.slots.refresh()
+        self.push = PushOptions()
+        self.restarts = self.failed = False
+        if not self._board.persona.tasks.kept:
+            self._board.state.scheduled = []
 
-    async def _update(self, task: Task, load: Load, targets: Sequence[Slot]) -> None:
-        task.state = "Running"
+    async def run_in_post(self, enter: Enter) -> None:
+        """The host starts: write what has been scheduled for this; it stays in POST meanwhile."""
+        for kept in list(self._board.state.scheduled):
+            if kept["until"] is not None and not kept["from"] <= time.time() <= kept["until"]:
+                continue
+            self._board.state.scheduled.remove(kept)
+            enter("post", _IN_POST)
+            await self._write_in_post(kept)
+
+    async def _write_in_post(self, kept: dict[str, Any]) -> None:
+        task = self._tasks.find(kept["task"]) or Task(kept["task"], "Firmware update")
+        order = Order(_nothing, apply="OnReset")
+        flash = Flash(self._board, self.slots, self._tasks, order, task)
+        slots, components = self._board.persona.slots, self._board.persona.components
+        works = [
+            Work(Header(**one["header"]), components[one["header"]["component"]], tuple(slots[k] for k in one["keys"]))
+            for one in kept["works"]
+        ]
         try:
-            header = read_header(await load())
-            await self._write(task, header, self._check(header, targets))
-        except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
-            task.end("Exception", f"The update failed: {error}")
-            _log.info("update failed", bmc=self._board.entry.name, reason=str(error))
+            await flash.write(works)
+        except ValueError as error:
+            flash.fail(f"The update failed: {error}")
+        except asyncio.CancelledError:
+            self.slots.interrupt()
+            flash.fail("The update failed: the host lost its power")
+            raise
+        self.slots.run_now([slot for work in works for slot in work.slots])
+        self._vanish(task, "completion")
 
-    def _check(self, header: Header, targets: Sequence[Slot]) -> Sequence[Slot]:
-        if header.hardware != self._board.persona.name:
-            raise ValueError(f"the package is for {header.hardware}")
-        slots = self._board.persona.slots.values()
-        wanted = targets or [slot for slot in slots if slot.component == header.component and slot.updateable]
-        wrong = [slot.key for slot in wanted if slot.component != header.component]
-        if wrong or not wanted:
-            raise ValueError(
-                f"the package is for {header.component}, which {', '.join(wrong) or 'nothing here'} is not"
-            )
-        return wanted
+    def unschedule(self, task: Task) -> bool:
+        """Take a job that waits for a reset of the host out of the queue; false when there is none."""
+        kept = [one for one in self._board.state.scheduled if one["task"] == task.id]
+        for one in kept:
+            self._board.state.scheduled.remove(one)
+        return bool(kept)
 
-    async def _write(self, task: Task, header: Header, targets: Sequence[Slot]) -> None:
-        component = self._board.persona.components[header.component]
-        task.run(self._board.clock.wall_seconds(component.flash_seconds))
-        await self._board.clock.sleep(component.flash_seconds)
-        if self._board.faults.take("task-fails"):
-            raise ValueError("the image could not be verified")
-        fault = self._board.faults.peek("flash-completes-old-version")
-        if fault and fault["component"] in ("", header.component):
-            self._board.faults.take("flash-completes-old-version")
-        else:
-            self._stage(header, targets)
-        task.end("Completed", "The update was transferred and verified.")
-        fault = self._board.faults.peek("task-vanishes")
-        if fault and fault["when"] == "completion":
-            self._board.faults.take("task-vanishes")
-            self._tasks.forget(task)
-        if component.activation == "bmc_reset":
+    async def _run(self, flash: Flash, order: Order) -> None:
+        if flash.task.state == "Pending" and order.window:
+            await asyncio.sleep(order.window[0] - time.time())
+        await flash.run()
+        if flash.later:
+            self._schedule(flash, order)
+        if order.reboots and flash.task.state in ("Pending", "Completed"):
+            self.restart_host()
+        if flash.later:
+            return
+        self.failed = self.failed or flash.task.state == "Exception"
+        for slot in self._board.persona.slots.values():
+            if self.slots.staged(slot.key):
+                self._staged_by.setdefault(slot.key, flash.task)
+        self._vanish(flash.task, "completion")
+        if flash.restarts_bmc:
+            self.restarts = True
             self._restart_bmc()
 
-    def _stage(self, header: Header, targets: Sequence[Slot]) -> None:
-        state = self._board.state
-        for slot in targets:
-            counts = state.flashes.setdefault(slot.key, {})
-            counts[header.version] = counts.get(header.version, 0) + 1
-            state.staged[slot.key] = header.version
-        if self._board.persona.components[header.component].activation == "none":
-            for slot in targets:
-                self._run(slot.key)
+    def _schedule(self, flash: Flash, order: Order) -> None:
+        works = [{"header": asdict(work.header), "keys": [slot.key for slot in work.slots]} for work in flash.later]
+        begins, ends = order.window or (None, None)
+        entry = {"task": flash.task.id, "works": works, "from": begins, "until": ends}
+        self._board.state.scheduled.append(entry)
+        flash.task.cancel = lambda: self._drop(flash.task)
         self._board.save()
+        self._tasks.keep()
 
-    def _run(self, key: str) -> None:
-        self._board.state.firmware[key] = self._board.state.staged.pop(key)
-        self._inventory = None
+    def _drop(self, task: Task) -> bool:
+        dropped = self.unschedule(task)
+        task.end("Cancelled", "The job was taken out of the queue.")
+        self._tasks.ended(task)
+        return dropped
+
+    def _cancel(self, work: "asyncio.Task[None]", task: Task) -> bool:
+        work.cancel()
+        task.end("Cancelled", "The update was cancelled; nothing has been written.")
+        self._tasks.ended(task)
+        return True
+
+    def _vanish(self, task: Task, when: str) -> None:
+        fault = self._board.faults.peek("task-vanishes")
+        if fault and fault["when"] == when:
+            self._board.faults.take("task-vanishes")
+            self._tasks.forget(task)
+
+    def _activation_failed(self, key: str) -> None:
+        task = self._staged_by.get(key)
+        if task:
+            task.say(update_note("ActivateFailed", self.slots.staged(key) or "the new image", key))
+            task.status = "Warning"
+
+
+async def _nothing() -> Image:
+    return Image(b"", 0)

@@ -58,7 +58,6 @@ class Machine:
             f"TaskEvent.{what}", task.id, origin=paths.task(task.id)
         )
         self.outage = Outage(board)
-        self.firmware.slots.lose_settings = self.bios.stage_factory
         self.firmware.restart_host = self._restart_host
         self.host.write_in_post = self.firmware.run_in_post
         self.requests: Counter[str] = Counter()
@@ -66,6 +65,8 @@ class Machine:
         self._bmc_down: asyncio.TimerHandle | None = None
         self._cycle: asyncio.Task[None] | None = None
         self.disconnect: Callable[[], None] = lambda: None  # set by the listener: ends the open connections
+        self.read_certificate: Callable[[], bytes] = lambda: b""  # set by the listener: key and certificate
+        self.replace_certificate: Callable[[bytes], None] = lambda _pem: None  # set by the listener
 
     @property
     def has_power(self) -> bool:
@@ -110,11 +111,15 @@ class Machine:
         """Both feeds are gone: the host is off and the BMC is silent."""
         self.lost_feeds = FEEDS
         self._forget()
+        self.firmware.slots.copy.pause()
         self.host.lose_power()
 
-    def restore_power(self) -> None:
-        """The feeds are back: the BMC starts, the host stays off."""
+    def restore_power(self, cause: str = "ac_cycle") -> None:
+        """The feeds are back: the BMC starts, the host stays off. `cause`: what the firmware takes it for."""
         self.lost_feeds = NONE
+        self.outage.ruined = False
+        self.firmware.activate(cause)
+        self.firmware.resume()
         self.reset_bmc()
 
     def cut_power(self, kind: str, *, keeps_bmc: bool = False) -> None:
@@ -246,7 +251,7 @@ class Machine:
         await self.host.settled()
         self.firmware.activate(f"{kind}_cycle")
         if not keeps_bmc:
-            self.restore_power()
+            self.restore_power(f"{kind}_cycle")
         if was_on:
             self.host.turn_on()
 

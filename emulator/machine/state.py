@@ -69,6 +69,8 @@ class State:
     """Properties that clients wrote, by the path of the resource."""
     flashes: dict[str, dict[str, int]] = field(default_factory=dict)
     faults_spent: dict[str, int] = field(default_factory=dict)
+    csr_key: str = ""
+    """The private key that waits for its certificate, as PEM."""
     subscriptions: dict[str, dict[str, Any]] = field(default_factory=dict)
     """Subscriptions to events, by id."""
 

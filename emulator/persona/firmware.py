@@ -1,24 +1,50 @@
 """What runs firmware, how it is flashed and how it becomes active."""
 
-from collections.abc import Iterator
+import hashlib
+from collections.abc import Iterator, Mapping
 from typing import Literal
+
+from pydantic import Field
 
 from emulator.persona.part import Part
 
-Activation = Literal["none", "bmc_reset", "host_reset", "power_cycle"]
+Activation = Literal["none", "bmc_reset", "host_reset", "power_cycle", "aux_cycle", "ac_cycle"]
+SlotKind = Literal["current", "staged", "backup", "golden"]
+
+ACTIVATED_BY: Mapping[str, frozenset[Activation]] = {
+    "bmc_reset": frozenset({"bmc_reset"}),
+    "host_reset": frozenset({"host_reset"}),
+    "power_cycle": frozenset({"host_reset", "power_cycle"}),
+    "aux_cycle": frozenset({"bmc_reset", "host_reset", "power_cycle", "aux_cycle"}),
+    "ac_cycle": frozenset({"bmc_reset", "host_reset", "power_cycle", "aux_cycle", "ac_cycle"}),
+}
+"""What becomes active by which event: a stronger one does what the weaker ones do."""
 
 
 class Component(Part):
-    """A component class: how its firmware is flashed and becomes active, and the newest version there is."""
+    """A component class: how its firmware is flashed and becomes active, and the newest version there is.
+
+    `dual_slot`: a flash goes to the slot that does not run; without, an interrupted one leaves nothing that runs.
+    `background_copy_seconds`: how long the second slot is made equal to the first one after an activation; 0: never.
+    `names`: how packages in the form of DSP0267 may call it, beside the name of the class.
+    """
 
     activation: Activation
     flash_seconds: float
     newest: str
     size_bytes: int = 65536
+    dual_slot: bool = True
+    background_copy_seconds: float = 0
+    runs_in_post: bool = False  # with apply time OnReset the host writes it during its next POST
+    names: tuple[str, ...] = ()
 
 
 class Inventory(Part):
-    """Entries of the firmware inventory; `{n}` in id and name counts, `{version}` is the running version."""
+    """Entries of the firmware inventory; `{n}` in id and name counts, `{version}` is the running version.
+
+    `slots`: ids of more entries of the same device, for the image that waits (staged), the one before (backup), the
+    one of the factory (golden), and the running one again (current); `{hash}` in an id follows from the version.
+    """
 
     component: str
     id: str
@@ -29,6 +55,10 @@ class Inventory(Part):
     updateable: bool = True
     software_id: str | None = None
     related: str | None = None
+    slots: dict[SlotKind, str] = Field(default_factory=dict)
+    write_protected: bool | None = None
+    manufacturer: str | None = None
+    description: str | None = None
 
 
 class Slot(Part):
@@ -42,10 +72,29 @@ class Slot(Part):
     updateable: bool
     software_id: str | None
     related: str | None
+    slots: dict[SlotKind, str] = Field(default_factory=dict)
+    write_protected: bool | None = None
+    manufacturer: str | None = None
+    description: str | None = None
 
     def inventory_id(self, version: str) -> str:
         """The id of its inventory entry while it runs `version`."""
-        return self.id.replace("{version}", version)
+        return _named(self.id, version)
+
+    def slot_id(self, kind: SlotKind, version: str) -> str:
+        """The id of the entry of another of its images."""
+        return _named(self.slots[kind], version)
+
+
+_COPIED = {
+    "component",
+    "version",
+    "updateable",
+    "software_id",
+    "write_protected",
+    "manufacturer",
+    "description",
+}
 
 
 def slots_of(entry: Inventory) -> Iterator[Slot]:
@@ -56,5 +105,12 @@ def slots_of(entry: Inventory) -> Iterator[Slot]:
             id=identity,
             name=entry.name.replace("{n}", str(number)),
             related=entry.related.replace("{n}", str(number)) if entry.related else None,
-            **entry.model_dump(include={"component", "version", "updateable", "software_id"}),
+            slots={kind: pattern.replace("{n}", str(number)) for kind, pattern in entry.slots.items()},
+            **entry.model_dump(include=_COPIED),
         )
+
+
+def _named(pattern: str, version: str) -> str:
+    if "{hash}" in pattern:
+        pattern = pattern.replace("{hash}", hashlib.sha256(version.encode()).hexdigest()[:8])
+    return pattern.replace("{version}", version)

@@ -8,6 +8,7 @@ import orjson
 
 from emulator.machine.machine import Machine
 from emulator.redfish.errors import RedfishError, missing, unknown_property, wrong_type
+from emulator.redfish.upload import Received
 
 
 @dataclass(slots=True)
@@ -27,6 +28,7 @@ class Request:
     authenticated: bool = False
     username: str = ""
     session: str = ""
+    upload: Received | None = None  # a package that was pushed; `body` is empty then
 
     def json(self, allowed: tuple[str, ...] = ()) -> dict[str, Any]:
         """The body as a JSON object; with `allowed`, another property is refused. Raises RedfishError 400."""

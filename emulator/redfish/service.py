@@ -6,6 +6,7 @@ from typing import Any
 import structlog
 
 from emulator.machine.machine import Machine
+from emulator.machine.offers import offers
 from emulator.redfish.authentication import authenticate
 from emulator.redfish.cache import Answer, Cache
 from emulator.redfish.encoding import encode
@@ -17,13 +18,14 @@ from emulator.redfish.misbehaviour import Misbehaviour
 from emulator.redfish.queried import apply_query
 from emulator.redfish.query import NOTHING, read_query
 from emulator.redfish.resources import Resources
+from emulator.redfish.upload import receive_package
 
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 _SESSIONS = "/redfish/v1/SessionService"  # logging in changes nothing that is kept here
-_MAX_BODY = 256 * 2**20
+_MAX_BODY = 4 * 2**20
 _log = structlog.get_logger()
 
 
@@ -39,14 +41,13 @@ class RedfishService:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         machine = self._machines[scope["server"][0]]
-        request = Request(
-            machine,
-            scope["method"],
-            scope["path"].rstrip("/") or "/",
-            scope["query_string"].decode("latin-1"),
-            {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]},
-            b"" if scope["method"] in ("GET", "HEAD") else await _read(receive),
-        )
+        method, path = scope["method"], scope["path"].rstrip("/") or "/"
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        request = Request(machine, method, path, scope["query_string"].decode("latin-1"), headers, b"")
+        if method == "POST" and offers(machine.board).takes_packages(path):
+            request.upload = await receive_package(offers(machine.board).most_bytes, headers, receive)
+        elif method not in ("GET", "HEAD"):
+            request.body = await _read(receive)
         machine.count_request(f"{request.method} {request.path}")
         known = self._known(request)
         if known:

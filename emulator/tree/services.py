@@ -1,7 +1,6 @@
-"""The services that every BMC has: sessions, accounts, tasks, updates, registries."""
+"""The services that every BMC has: sessions and accounts."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from emulator.persona.persona import Persona
 from emulator.tree.document import ROOT, Entry, collection, link, resource
@@ -14,11 +13,9 @@ PRIVILEGES: Mapping[str, tuple[str, ...]] = {
 
 
 def build(persona: Persona) -> Iterator[Entry]:
-    """SessionService, AccountService, TaskService and UpdateService; what comes and goes in them has handlers."""
+    """SessionService and AccountService; what comes and goes in them has handlers."""
     yield _sessions(persona)
     yield from _accounts(persona)
-    yield _tasks()
-    yield _updates(persona)
 
 
 def _sessions(persona: Persona) -> Entry:
@@ -48,28 +45,3 @@ def _accounts(persona: Persona) -> Iterator[Entry]:
     for role, privileges in PRIVILEGES.items():
         properties = {"RoleId": role, "IsPredefined": True, "AssignedPrivileges": list(privileges)}
         yield resource(f"{path}/Roles/{role}", "Role.v1_3_1.Role", "User Role", properties)
-
-
-def _tasks() -> Entry:
-    path = f"{ROOT}/TaskService"
-    properties = {"ServiceEnabled": True, "CompletedTaskOverWritePolicy": "Oldest", "Tasks": link(f"{path}/Tasks")}
-    return resource(path, "TaskService.v1_1_5.TaskService", "Task Service", properties)
-
-
-def _updates(persona: Persona) -> Entry:
-    path, update = f"{ROOT}/UpdateService", persona.update
-    properties: dict[str, Any] = {
-        "ServiceEnabled": True,
-        "FirmwareInventory": link(f"{path}/FirmwareInventory"),
-        "MaxImageSizeBytes": update.max_image_bytes,
-        "Actions": {},
-    }
-    if update.multipart_uri:
-        properties["MultipartHttpPushUri"] = update.multipart_uri
-    if update.push_uri:
-        properties |= {"HttpPushUri": update.push_uri, "HttpPushUriTargets": []}
-    if update.simple_update:
-        protocols = {"TransferProtocol@Redfish.AllowableValues": list(update.protocols)}
-        target = f"{path}/Actions/UpdateService.SimpleUpdate"
-        properties["Actions"]["#UpdateService.SimpleUpdate"] = {"target": target, **protocols}
-    return resource(path, "UpdateService.v1_11_0.UpdateService", "Update Service", properties)
