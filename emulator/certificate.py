@@ -38,26 +38,45 @@ class Certificates:
             self._contexts.popitem(last=False)
         return context
 
+    def pem(self, name: str, address: str) -> bytes:
+        """The private key of a BMC and its certificate, with those of its issuers if it has any."""
+        if self._folder.keeps:
+            return self._file(name, address).read_bytes()
+        if name not in self._pems:
+            self._pems[name] = _make(name, address)
+        return self._pems[name]
+
+    def replace(self, name: str, pem: bytes) -> None:
+        """Serve another key and certificate from the next handshake on. Raises ssl.SSLError when they do not fit."""
+        _load(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), pem)
+        if self._folder.keeps:
+            _write(self._folder.directory(name) / "bmc.pem", pem)
+        else:
+            self._pems[name] = pem
+        self._contexts.pop(name, None)
+
     def _open(self, name: str, address: str) -> ssl.SSLContext:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         if self._folder.keeps:
             context.load_cert_chain(self._file(name, address))
         else:
-            if name not in self._pems:
-                self._pems[name] = _make(name, address)
-            _load(context, self._pems[name])
+            _load(context, self.pem(name, address))
         context.num_tickets = 0
         return context
 
     def _file(self, name: str, address: str) -> Path:
         path = self._folder.directory(name) / "bmc.pem"
         if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            new = path.with_suffix(".new")
-            new.touch(mode=0o600)
-            new.write_bytes(_make(name, address))
-            new.replace(path)
+            _write(path, _make(name, address))
         return path
+
+
+def _write(path: Path, pem: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.with_suffix(".new")
+    new.touch(mode=0o600)
+    new.write_bytes(pem)
+    new.replace(path)
 
 
 def _load(context: ssl.SSLContext, pem: bytes) -> None:

@@ -5,6 +5,7 @@ import ipaddress
 import socket
 import struct
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import structlog
@@ -83,6 +84,8 @@ class Listener:
         self._connections: dict[str, ServerState] = {}
         for address, machine in machines.items():
             machine.disconnect = lambda address=address: self._disconnect(address)  # type: ignore[misc]
+            machine.read_certificate = partial(self._certificates.pem, machine.board.entry.name, address)
+            machine.replace_certificate = partial(self._certificates.replace, machine.board.entry.name)
 
     def start(self) -> None:
         """Begin to accept; needs a running loop."""

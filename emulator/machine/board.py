@@ -3,13 +3,14 @@
 import hashlib
 import re
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from emulator.clock import Clock
 from emulator.config import BmcEntry
 from emulator.faults.active import ActiveFaults
 from emulator.kind import Kind, load_kind
+from emulator.machine.events import Events
 from emulator.machine.state import State
 from emulator.machine.state_folder import StateFolder
 from emulator.persona.persona import Persona
@@ -27,6 +28,7 @@ class Board:
     state: State
     faults: ActiveFaults
     revision: int = 0
+    events: Events = field(default_factory=Events)
 
     @property
     def persona(self) -> Persona:
@@ -44,7 +46,7 @@ class Board:
 
     @property
     def directory(self) -> Path:
-        """The folder of the files of this machine; it is there."""
+        """The folder of the files of this machine; whoever needs it makes it."""
         return self.folder.directory(self.entry.name)
 
     @property

@@ -20,7 +20,8 @@ def event_bytes(board: Board, notice: Notice, context: str) -> bytes:
 
 def event_document(board: Board, notice: Notice, context: str) -> dict[str, Any]:
     """The Event with one record."""
-    number = "1" if board.faults.take("event-id-repeated") else str(notice.number)
+    number = str(int(notice.at) if board.faults.take("event-id-repeated") else notice.number)
+    origin = "" if board.faults.peek("event-origin-absent") else notice.origin
     record: dict[str, Any] = {
         "MemberId": "0",
         "EventId": number,
@@ -32,7 +33,7 @@ def event_document(board: Board, notice: Notice, context: str) -> dict[str, Any]
         "MessageSeverity": notice.severity,
         "Severity": notice.severity,
         "Resolution": notice.resolution,
-        **({"OriginOfCondition": {"@odata.id": notice.origin}} if notice.origin else {}),
+        **({"OriginOfCondition": {"@odata.id": origin}} if origin else {}),
     }
     document = {"@odata.type": _TYPE, "Id": number, "Name": "Event", "Events": [record]}
     return document if board.faults.peek("event-context-absent") else {**document, "Context": context}

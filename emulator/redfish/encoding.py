@@ -12,6 +12,6 @@ def encode(response: Response) -> tuple[bytes, list[tuple[bytes, bytes]]]:
     if response.document is not None:
         headers["Content-Type"] = "application/json; charset=utf-8"
     headers.update(response.headers)
-    if response.status in (204, 304):
+    if response.status in (204, 304) or response.stream is not None:
         del headers["Content-Length"]
     return body, [(name.lower().encode(), value.encode("latin-1", "replace")) for name, value in headers.items()]

@@ -1,7 +1,8 @@
 """Faults of answers: what happens to a request before it is acted upon and to an answer before it is sent."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 from emulator.faults.fault import Arguments
@@ -76,10 +77,27 @@ class Misbehaviour:
         while (await self._receive())["type"] != "http.disconnect":
             pass
 
+    async def _stream(self, stream: AsyncIterator[bytes]) -> None:
+        """Send what comes until it ends, or until the reader or the BMC has gone away."""
+        gone = asyncio.create_task(self._hang())
+        sent = asyncio.create_task(self._pump(stream))
+        await asyncio.wait((gone, sent), return_when=asyncio.FIRST_COMPLETED)
+        for task in (gone, sent):
+            task.cancel()
+        await asyncio.gather(gone, sent, return_exceptions=True)
+
+    async def _pump(self, stream: AsyncIterator[bytes]) -> None:
+        async with contextlib.aclosing(stream) as parts:  # type: ignore[type-var]  # streams are generators
+            async for part in parts:
+                await self._send({"type": "http.response.body", "body": part, "more_body": True})
+        await self._send({"type": "http.response.body", "body": b""})
+
     async def _answer(self, response: Response, *, half: bool = False) -> None:
         body, headers = encode(response)
         await self._send({"type": "http.response.start", "status": response.status, "headers": headers})
-        if half:
+        if response.stream is not None:
+            await self._stream(response.stream)
+        elif half:
             await self._send({"type": "http.response.body", "body": body[: len(body) // 2], "more_body": True})
         else:
             await self._send({"type": "http.response.body", "body": body})

@@ -18,6 +18,7 @@ from emulator.redfish.misbehaviour import Misbehaviour
 from emulator.redfish.queried import apply_query
 from emulator.redfish.query import NOTHING, read_query
 from emulator.redfish.resources import Resources
+from emulator.redfish.telemetry import attach
 from emulator.redfish.upload import receive_package
 
 Scope = dict[str, Any]
@@ -36,6 +37,8 @@ class RedfishService:
         """`machines` by the address of their BMC."""
         self._machines = machines
         self._resources = resources
+        for machine in machines.values():
+            attach(machine)
         self._cache = Cache()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -77,6 +80,8 @@ class RedfishService:
         try:
             reads = request.method in ("GET", "HEAD")
             response = await self._resources.dispatch(request)
+            if response.stream is not None:
+                return response
             if reads:
                 describe(response, self._resources.allowed(request, response.document))
                 query = read_query(request.machine.board.persona, request.query)

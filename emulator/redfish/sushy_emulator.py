@@ -15,7 +15,7 @@ from emulator.redfish.errors import RedfishError, not_found
 from emulator.redfish.http import Request, Response
 
 _THREADS = 2
-_ITS_OWN = re.compile(r"/redfish/v1/(Systems/[^/]+/(EthernetInterfaces|VirtualMedia)|Managers/[^/]+/VirtualMedia)(/|$)")
+_ITS_OWN = re.compile(r"/redfish/v1/Systems/[^/]+/EthernetInterfaces(/|$)")
 _log = structlog.get_logger()
 
 
@@ -39,8 +39,8 @@ class SushyEmulator:
         self._application = WSGIMiddleware(_load(machines), workers=_THREADS)
 
     def answers(self, request: Request) -> bool:
-        """Whether the path is one that it answers: ports of the host, secure boot, virtual media."""
-        return is_of_sushy_tools(request.path)
+        """Whether the path is one that it answers: ports of the host."""
+        return is_of_sushy_tools(request.path) and request.path not in request.machine.board.kind.tree
 
     async def answer(self, request: Request) -> Response:
         """The answer to a request for which there is no route; raises RedfishError for a refusal."""

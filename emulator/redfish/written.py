@@ -4,17 +4,38 @@ from collections.abc import Mapping
 from typing import Any
 
 from emulator.machine.machine import Machine
-from emulator.redfish.errors import not_in_list, not_writable, unknown_property, wrong_type
+from emulator.redfish.errors import RedfishError, not_in_list, not_writable, unknown_property, wrong_type
 from emulator.redfish.http import Request, Response, no_content
 from emulator.tree.document import Document
 
-Rule = type | tuple[str, ...]  # a JSON type, or the allowable values
+Rule = type | tuple[str, ...] | Mapping[str, Any]  # a JSON type, the allowable values, or what an object may hold
 
 _LED: Rule = ("Lit", "Blinking", "Off")
 _MARKS: Mapping[str, Rule] = {"AssetTag": str, "LocationIndicatorActive": bool, "IndicatorLED": _LED}
+_ADDRESSES: Mapping[str, Rule] = {
+    "HostName": str,
+    "FQDN": str,
+    "NameServers": list,
+    "StaticNameServers": list,
+    "IPv4Addresses": list,
+    "IPv4StaticAddresses": list,
+    "IPv6StaticAddresses": list,
+    "DHCPv4": {"DHCPEnabled": bool, "UseDNSServers": bool, "UseGateway": bool, "UseDomainName": bool},
+    "DHCPv6": {
+        "OperatingMode": ("Enabled", "Disabled", "Stateful", "Stateless"),
+        "UseDNSServers": bool,
+        "UseDomainName": bool,
+    },
+    "VLAN": {"VLANEnable": bool, "VLANId": int, "VLANPriority": int},
+    "MTUSize": int,
+    "InterfaceEnabled": bool,
+}
+_PROTOCOL: Mapping[str, Rule] = {"ProtocolEnabled": bool, "Port": int}
 WRITABLE: Mapping[str, Mapping[str, Rule]] = {
     "Chassis": _MARKS,
     "ComputerSystem": _MARKS,
+    "EventService": {"ServiceEnabled": bool, "DeliveryRetryAttempts": int, "DeliveryRetryIntervalSeconds": int},
+    "LogService": {"ServiceEnabled": bool},
     "Drive": {"AssetTag": str, "LocationIndicatorActive": bool},
     "Manager": {"DateTimeLocalOffset": str, "LocationIndicatorActive": bool},
 }
@@ -22,30 +43,62 @@ WRITABLE: Mapping[str, Mapping[str, Rule]] = {
 
 def show(machine: Machine, path: str, document: Document) -> None:
     """Write over `document` what clients have written."""
-    document.update(machine.board.state.written.get(path, {}))
+    written = machine.board.state.written.get(path)
+    if written:
+        _merge(document, written)
 
 
 async def change(request: Request, document: Document, kind: str) -> Response:
     """PATCH of a resource that has no handler: all properties or none. Raises RedfishError 400."""
-    body = request.json()
-    changes = {name: _checked(document, kind, name, value) for name, value in body.items() if not name.startswith("@")}
-    keep(request.machine, request.path, changes)
+    keep(request.machine, request.path, changes(document, kind, request.json()))
     return no_content()
+
+
+def changes(document: Document, kind: str, body: Mapping[str, Any]) -> Document:
+    """What `body` changes of the properties of a resource of that schema. Raises RedfishError 400."""
+    return _changes(document, WRITABLE.get(kind, {}), body)
 
 
 def keep(machine: Machine, path: str, changes: Mapping[str, Any]) -> None:
     """Remember what was written to the resource at `path`."""
-    machine.board.state.written.setdefault(path, {}).update(changes)
+    _merge(machine.board.state.written.setdefault(path, {}), changes)
     machine.board.save()
 
 
-def _checked(document: Document, kind: str, name: str, value: Any) -> Any:
-    rule = WRITABLE.get(kind, {}).get(name)
+def _changes(document: Document, rules: Mapping[str, Rule], body: Mapping[str, Any]) -> Document:
+    given = {name: value for name, value in body.items() if not name.startswith("@")}
+    return {name: _checked(document, rules, name, value) for name, value in given.items()}
+
+
+def _checked(document: Document, rules: Mapping[str, Rule], name: str, value: Any) -> Any:
+    rule = rules.get(name)
     if name not in document:
         raise unknown_property(name)
     if rule is None:
         raise not_writable(name)
-    return checked(rule, name, value)
+    if isinstance(rule, Mapping):
+        if not isinstance(value, dict) or not isinstance(document[name], dict):
+            raise wrong_type(value, name)
+        return _changes(document[name], rule, value)
+    found = checked(rule, name, value)
+    if name == "SetPoint":
+        _check_range(document, name, found)
+    return found
+
+
+def _check_range(document: Document, name: str, value: float) -> None:
+    low, high = document.get("AllowableMin"), document.get("AllowableMax")
+    if (low is not None and value < low) or (high is not None and value > high):
+        text = f"The value '{value}' for the property {name} is not in the supported range of {low} to {high}."
+        raise RedfishError(400, "PropertyValueOutOfRange", text, str(value), name)
+
+
+def _merge(document: Document, changes: Mapping[str, Any]) -> None:
+    for name, value in changes.items():
+        if isinstance(value, dict) and isinstance(document.get(name), dict):
+            _merge(document[name], value)
+        else:
+            document[name] = value
 
 
 def checked(rule: Rule, name: str, value: Any) -> Any:
@@ -55,6 +108,8 @@ def checked(rule: Rule, name: str, value: Any) -> Any:
             raise wrong_type(value, name)
         if value not in rule:
             raise not_in_list(value, name)
-    elif not isinstance(value, rule) or (rule is not bool and isinstance(value, bool)):
-        raise wrong_type(value, name)
+    elif isinstance(rule, type):
+        allowed = (int, float) if rule is float else (rule,)
+        if not isinstance(value, allowed) or (rule is not bool and isinstance(value, bool)):
+            raise wrong_type(value, name)
     return value
