@@ -15,11 +15,12 @@ from emulator.fault_rates import with_fault_rates
 from emulator.faults.catalog import FAULTS
 from emulator.faults.inventory import FLEET_FAULTS
 from emulator.fleet import Settings, fleet_of, invent, write_fleet
-from emulator.options import read_rates, with_faults
 from emulator.kind import load_kind
+from emulator.options import read_rates, with_faults
 from emulator.package import write_packages
+from emulator.persona.load import persona_names
 from emulator.racks import Plan
-from emulator.recording.replay import recorded_bmcs
+from emulator.recording.replay import recorded_bmcs, recorded_kind
 
 application = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
 
@@ -96,9 +97,13 @@ def replay(
 
 
 @application.command()
-def firmware(out: Annotated[Path, typer.Option(help="Folder for the package files.")]) -> None:
-    """Write the firmware packages that the emulated BMCs accept."""
-    for path in write_packages(out):
+def firmware(
+    out: Annotated[Path, typer.Option(help="Folder for the package files.")],
+    recorded: Annotated[list[Path] | None, typer.Option(help="For this recorded tree; may be repeated.")] = None,
+) -> None:
+    """Write the firmware packages that the emulated BMCs accept: all personas', or those of recorded trees."""
+    names = [recorded_kind(directory) for directory in recorded or []] or persona_names()
+    for path in write_packages(out, (load_kind(name).persona for name in names)):
         typer.echo(path)
 
 

@@ -44,7 +44,7 @@ def load_kind(name: str) -> Kind:
 
 def _recorded(directory: Path) -> Kind:
     recording = read_recording(directory)
-    persona = persona_of(recording, f"{RECORDING}{directory}")
+    persona = persona_of(recording, directory.name)
     tree = Tree(recording, folds_case=True)
     return Kind(persona, tree, tree.schemas, _push_uris(persona) | aliases_of(recording), recorded=True)
 

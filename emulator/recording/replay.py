@@ -16,13 +16,16 @@ def recorded_bmcs(directories: Sequence[Path], network: str, power: str | None) 
     """A BMC for each recorded tree, at `network`.1, .2, ...; `power` None: as it was recorded. Raises ConfigError."""
     if len(directories) > 254:
         raise ConfigError("replay: at most 254 trees at once")
-    return [
-        _entry(directory.resolve(), f"{network}.{number}", power) for number, directory in enumerate(directories, 1)
-    ]
+    return [_entry(directory, f"{network}.{number}", power) for number, directory in enumerate(directories, 1)]
+
+
+def recorded_kind(directory: Path) -> str:
+    """The name of the kind of machine that was recorded in `directory`."""
+    return f"{RECORDING}{directory.resolve()}"
 
 
 def _entry(directory: Path, address: str, power: str | None) -> BmcEntry:
-    name = f"{RECORDING}{directory}"
+    name = recorded_kind(directory)
     kind = load_kind(name)
     host: Document = kind.tree.render(f"{SYSTEMS}/{kind.persona.system.id}", lambda *_: "") or {}
     try:

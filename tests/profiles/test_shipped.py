@@ -23,7 +23,7 @@ BUNDLES = tuple(CATALOG.firmware_bundles.values())
 @pytest.fixture(scope="module")
 def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("firmware")
-    assert list(write_packages(folder))
+    assert list(write_packages(folder, map(load_persona, persona_names())))
     return folder
 
 
