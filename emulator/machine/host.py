@@ -3,10 +3,12 @@
 import asyncio
 import math
 from collections.abc import Awaitable, Callable, Coroutine
+from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from emulator.machine import paths
 from emulator.machine.board import Board
+from emulator.machine.thermals import Heat
 
 _POST = (
     (0.2, "PrimaryProcessorInitializationStarted"),
@@ -35,6 +37,9 @@ class Host:
         self._task: asyncio.Task[None] | None = None
         self.phase = "off"
         self.progress = "None"
+        self._told: tuple[str, ...] = ()  # what the logs know of this boot; another try says nothing new
+        self.heat = Heat(board.clock)
+        self.started_at = datetime.now(UTC)
         self.posted: Callable[[], None] = lambda: None  # called at the end of POST
         self.asked_at = -math.inf  # when somebody asked for another power state, by the monotonic clock
         self.power_before = self.power
@@ -144,6 +149,8 @@ class Host:
         if self._board.state.power != "On":
             self._tell("ResourceEvent.ResourcePoweredOn")
         self._board.state.power = "On"
+        self.started_at = datetime.now(UTC)
+        self._told = ()
         self._activate(cold)
         self._board.save()
         await self.write_in_post(self._enter)
@@ -157,13 +164,15 @@ class Host:
         await self._boot.run(self._enter)
 
     def _enter(self, phase: str, progress: str) -> None:
-        if progress not in (self.progress, "None"):
+        if progress not in (*self._told, "None"):
+            self._told = (*self._told, progress)
             where = paths.system(self._board)
             self._board.events.publish(
                 "OpenBMC.BootProgress", progress, origin=where, topic="host", sensor="System Firmware Progress"
             )
         self.phase = phase
         self.progress = progress
+        self.heat.enter(phase)
         self._board.touch()
 
     def _tell(self, key: str) -> None:

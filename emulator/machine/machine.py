@@ -4,6 +4,7 @@ import asyncio
 import sys
 from collections import Counter
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 from emulator.faults.fault import Arguments
@@ -14,6 +15,7 @@ from emulator.machine.board import Board
 from emulator.machine.feeds import FEEDS, NONE
 from emulator.machine.firmware import Firmware
 from emulator.machine.host import Host
+from emulator.machine.instruments import Instruments
 from emulator.machine.logs import Logs
 from emulator.machine.network_boot import NetworkBoot
 from emulator.machine.outage import Outage
@@ -68,6 +70,13 @@ class Machine:
         self.read_certificate: Callable[[], bytes] = lambda: b""  # set by the listener: key and certificate
         self.replace_certificate: Callable[[bytes], None] = lambda _pem: None  # set by the listener
 
+    bmc_started_at = datetime.fromtimestamp(0, UTC)
+
+    @property
+    def instruments(self) -> Instruments:
+        """What its sensors read."""
+        return Instruments(self.board, self.host.heat)
+
     @property
     def has_power(self) -> bool:
         """Whether one of its feeds is live."""
@@ -80,6 +89,7 @@ class Machine:
 
     def start(self) -> None:
         """Begin to live; needs a running loop."""
+        self.bmc_started_at = datetime.now(UTC)
         self.firmware.resume()
         self.host.resume()
         self.telemetry.wake()
@@ -98,6 +108,7 @@ class Machine:
         self._forget()
         self.firmware.activate("bmc_reset")
         self.board.state.bmc_resets += 1
+        self.bmc_started_at = datetime.now(UTC)
         self.board.save()
         if self._bmc_down:
             self._bmc_down.cancel()
@@ -179,6 +190,7 @@ class Machine:
             "feeds": {feed: feed not in self.lost_feeds for feed in sorted(FEEDS)},
             "power": self.host.power,
             "phase": self.host.phase,
+            "load": self.host.heat.load,
             "bmc_answers": self.bmc_answers,
             "credentials": {"username": state.username, "password": self.accounts.factory_password},
             "firmware": {

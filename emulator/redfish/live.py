@@ -6,13 +6,21 @@ from typing import Any
 from emulator.machine.machine import Machine
 from emulator.redfish import (
     bios,
+    broken,
     chassis,
+    component_integrity,
+    log_services,
     managers,
-    processors,
+    metrics,
+    part_versions,
+    power,
+    readings,
     secure_boot,
     systems,
     task_service,
+    thermal,
     update_service,
+    virtual_media,
     written,
 )
 from emulator.tree.document import Document
@@ -21,23 +29,39 @@ Show = Callable[[Machine, Document], None]
 
 # `show` writes what changes only when something happens to the machine, `measure` what changes by itself with time.
 SHOW: Mapping[str, Show] = {
+    **part_versions.SHOW,
     "Bios": bios.show,
     "Chassis": chassis.show,
     "ComputerSystem": systems.show,
     "Manager": managers.show,
-    "ProcessorCollection": processors.show_collection,
     "SecureBoot": secure_boot.show,
+    "TrustedComponent": component_integrity.show_component,
     "UpdateService": update_service.show,
+    "VirtualMedia": virtual_media.show,
 }
 MEASURE: Mapping[str, Show] = {
+    "LogService": log_services.measure,
+    "Control": readings.measure_quotes,
+    "EnvironmentMetrics": power.measure_environment,
+    "Fan": readings.measure_quotes,
     "JobService": task_service.measure,
+    "Manager": managers.measure,
+    "ManagerDiagnosticData": managers.measure_diagnostics,
+    "MemoryMetrics": metrics.measure_memory,
+    "PortMetrics": metrics.measure_port,
+    "Power": power.measure_legacy,
+    "PowerSupplyMetrics": readings.measure_quotes,
+    "ProcessorMetrics": metrics.measure_processor,
+    "Sensor": readings.measure_sensor,
     "TaskService": task_service.measure,
+    "Thermal": thermal.measure_legacy,
+    "ThermalMetrics": readings.measure_quotes,
 }
 
 
 def show(machine: Machine, path: str) -> Document | None:
     """The resource at `path` without what changes by itself; None when there is none."""
-    if path in processors.missing(machine):
+    if broken.is_absent(machine, path):
         return None
     document = machine.board.document(path)
     if document is None:
@@ -46,6 +70,7 @@ def show(machine: Machine, path: str) -> Document | None:
     if function:
         function(machine, document)
     written.show(machine, path, document)
+    broken.show(machine, path, document)
     return document
 
 

@@ -3,17 +3,25 @@
 from emulator.redfish import (
     account_service,
     bios,
+    certificates,
+    component_integrity,
+    event_service,
     job_service,
+    log_services,
     managers,
     metadata,
+    power,
+    processors,
     reset,
     secure_boot,
     session_service,
     software_inventory,
     systems,
     task_service,
+    telemetry,
     update_actions,
     update_service,
+    virtual_media,
 )
 from emulator.redfish.router import Route
 
@@ -31,4 +39,12 @@ ROUTES: tuple[Route, ...] = (
     *task_service.ROUTES,
     *job_service.ROUTES,
     *managers.ROUTES,
+    *processors.ROUTES,
+    *power.ROUTES,
+    *event_service.ROUTES,
+    *log_services.ROUTES,
+    *telemetry.ROUTES,
+    *certificates.ROUTES,
+    *component_integrity.ROUTES,
+    *virtual_media.ROUTES,
 )

@@ -16,6 +16,8 @@ def show(machine: Machine, document: Document) -> None:
     """Power, boot and versions."""
     if "PowerState" in document:
         document["PowerState"] = shown_power(machine)
+    if "LastResetTime" in document:
+        document["LastResetTime"] = machine.host.started_at.isoformat(timespec="seconds")
     if document["Id"] != machine.board.persona.system.id:
         return
     document["BiosVersion"] = machine.board.bios_version

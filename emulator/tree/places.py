@@ -68,6 +68,11 @@ def cpu_chassis(persona: Persona) -> tuple[str, ...]:
     return tuple(f"{CHASSIS}/{pattern}".replace("{n}", str(number)) for number in range(len(ids)))
 
 
+def processors_of(_persona: Persona, system: str) -> str:
+    """The processors of the system with that id."""
+    return f"{SYSTEMS}/{system}/Processors"
+
+
 def gpus(persona: Persona) -> tuple[str, ...]:
     """Each GPU as the service shows it: a Processor or a PCIeDevice."""
     if persona.gpus.place == "pcie-devices":

@@ -32,15 +32,17 @@ def service_names(persona: Persona) -> tuple[str, ...]:
     services = persona.services
     optional = {
         "EventService": services.events,
+        "JobService": persona.tasks.job_service,
         "TelemetryService": services.telemetry,
         "CertificateService": services.certificates,
         "ComponentIntegrity": services.component_integrity,
+        "Fabrics": persona.nvswitches.count > 0,
     }
     always = ("Systems", "Chassis", "Managers", "SessionService", "AccountService", "UpdateService", "Registries")
     return (*always, *(name for name, there in optional.items() if there and name in _BUILT))
 
 
-_BUILT = ("EventService", "TelemetryService", "CertificateService", "ComponentIntegrity")
+_BUILT = ("EventService", "JobService", "TelemetryService", "CertificateService", "ComponentIntegrity", "Fabrics")
 
 
 def _features(persona: Persona) -> Document:

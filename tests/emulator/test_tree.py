@@ -14,7 +14,7 @@ from emulator.tree.document import Document
 
 def links(value: Any) -> list[str]:
     if isinstance(value, dict):
-        own = [value["@odata.id"]] if isinstance(value.get("@odata.id"), str) else []
+        own = [value[name] for name in ("@odata.id", "@Redfish.ActionInfo") if isinstance(value.get(name), str)]
         return own + [found for part in value.values() for found in links(part)]
     return [found for part in value for found in links(part)] if isinstance(value, list) else []
 
