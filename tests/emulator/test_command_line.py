@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -9,6 +10,11 @@ from pathlib import Path
 
 import pytest
 import yaml
+
+from emulator.errors import ConfigError
+from emulator.persona.load import PERSONAS
+from emulator.persona.persona import Persona
+from emulator.strict_yaml import load_yaml
 
 ROOT = Path(__file__).parents[2]
 HGX = "{name: a, address: 127.99.1.1, persona: hgx-h100, serial: S1, uuid: 6ec9d286-63ca-428d-95f4-b3b2e4b06ce6"
@@ -146,3 +152,21 @@ def test_a_fault_option_that_is_wrong_is_named(tmp_path: Path, option: str, expe
     path.write_text(f"bmcs:\n  - {HGX}}}\n", encoding="utf-8")
     result = run("serve", "--config", str(path), "--fault", option)
     assert (result.returncode, expected in result.stderr) == (2, True), result.stderr
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("  pxe_needs:", "  pxe_neds:", "boot.pxe_neds: unknown field; did you mean 'pxe_needs'?"),
+        ("etag: ", "etags: ", "etags: unknown field; did you mean 'etag'?"),
+        ("arch: x86_64", "arch: x86", "arch: Input should be 'x86_64' or 'arm64'"),
+    ],
+)
+def test_a_wrong_persona_is_told_with_file_and_line(tmp_path: Path, old: str, new: str, expected: str) -> None:
+    """A persona is data that others write."""
+    text = (PERSONAS / "hgx-h100.yaml").read_text(encoding="utf-8")
+    path = tmp_path / "own.yaml"
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    line = text[: text.index(old)].count("\n") + 1
+    with pytest.raises(ConfigError, match=re.escape(f"{path}:{line}: {expected}")):
+        load_yaml(path, Persona)
