@@ -8,6 +8,7 @@ from emulator.machine.agent_process import AgentProcess
 from emulator.machine.board import Board
 from emulator.machine.surroundings import Surroundings
 from emulator.netboot.fetch import File
+from emulator.stand_in.service import Wire
 from emulator.stand_in.stand_in import StandIn
 
 _RESTART_SECONDS = 1.0
@@ -45,7 +46,9 @@ class Agent:
         self._life: Life = (
             AgentProcess(board)
             if surroundings.agent == "process"
-            else StandIn(board.persona, board.faults, board.clock, surroundings.client)
+            else StandIn(
+                board.persona, board.faults, board.clock, Wire(surroundings.client, surroundings.agents_at_once)
+            )
         )
 
     @property

@@ -61,14 +61,22 @@ class Boot:
     root: str
 
 
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """What all agents share: the client, and how many requests are under way at once."""
+
+    client: aiohttp.ClientSession
+    at_once: asyncio.Semaphore
+
+
 class Service:
     """The service as one boot sees it."""
 
-    __slots__ = ("_boot", "_client", "_lock", "_registration")
+    __slots__ = ("_boot", "_lock", "_registration", "_wire")
 
-    def __init__(self, client: aiohttp.ClientSession, boot: Boot) -> None:
-        """Nothing is sent before the first call; `client` is shared by all agents."""
-        self._client = client
+    def __init__(self, wire: Wire, boot: Boot) -> None:
+        """Nothing is sent before the first call."""
+        self._wire = wire
         self._boot = boot
         self._lock = asyncio.Lock()
         self._registration: Registration | None = None
@@ -125,14 +133,17 @@ class Service:
         if body is not None:
             headers["Content-Type"] = "application/json"
         try:
-            async with self._client.request(
-                method,
-                self._boot.server + path,
-                data=None if body is None else orjson.dumps(body),
-                headers=headers,
-                timeout=_TIMEOUT,
-                allow_redirects=False,
-            ) as answer:
+            async with (
+                self._wire.at_once,
+                self._wire.client.request(
+                    method,
+                    self._boot.server + path,
+                    data=None if body is None else orjson.dumps(body),
+                    headers=headers,
+                    timeout=_TIMEOUT,
+                    allow_redirects=False,
+                ) as answer,
+            ):
                 return _judge(answer, await answer.content.read(_LIMIT_BYTES + 1) if answer.status != 204 else b"")
         except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
             raise Unavailable(type(error).__name__) from error

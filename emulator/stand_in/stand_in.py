@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-import aiohttp
 import structlog
 
 from emulator.clock import Clock
@@ -22,7 +21,7 @@ from emulator.netboot.fetch import File
 from emulator.persona.persona import Persona
 from emulator.stand_in.checks import Finding, Item, Server, check
 from emulator.stand_in.plan import Plan, read_plan
-from emulator.stand_in.service import Boot, Refused, Service, Unavailable, jittered
+from emulator.stand_in.service import Boot, Refused, Service, Unavailable, Wire, jittered
 
 _FIRST_PAUSE_SECONDS = 0.25  # a plan follows soon after a boot; later, nobody is in a hurry
 _WORDS = ("server", "token", "image")
@@ -32,14 +31,14 @@ _log = structlog.get_logger()
 class StandIn:
     """The agent of one host. It holds no root: its digest is all that it reports."""
 
-    __slots__ = ("_booted", "_client", "_clock", "_faults", "_persona", "_root", "_task")
+    __slots__ = ("_booted", "_clock", "_faults", "_persona", "_root", "_task", "_wire")
 
-    def __init__(self, persona: Persona, faults: ActiveFaults, clock: Clock, client: aiohttp.ClientSession) -> None:
+    def __init__(self, persona: Persona, faults: ActiveFaults, clock: Clock, wire: Wire) -> None:
         """Nothing runs."""
         self._persona = persona
         self._faults = faults
         self._clock = clock
-        self._client = client
+        self._wire = wire
         self._root = ""
         self._booted = 0.0
         self._task: asyncio.Task[None] | None = None
@@ -82,7 +81,7 @@ class StandIn:
 
     def service(self, boot: Boot) -> Service:
         """The service for one life."""
-        return Service(self._client, boot)
+        return Service(self._wire, boot)
 
     def server(self, boot: Boot, item: Item) -> Server:
         """The server, for one check."""
