@@ -92,8 +92,9 @@ class BiosSettings:
     def commit(self, apply_time: str, window: tuple[float, float] | None = None) -> None:
         """Let boots apply what is pending; `window`: only those between these times."""
         state = self._board.state
-        state.bios_apply = apply_time
-        state.bios_window = list(window or ())
+        if state.bios_pending:
+            state.bios_apply = apply_time
+            state.bios_window = list(window or ())
         self._board.save()
 
     def schedule(self) -> Task:

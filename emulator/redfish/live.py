@@ -59,6 +59,10 @@ MEASURE: Mapping[str, Show] = {
 }
 
 
+# A recorded server keeps what was recorded of its sensors, logs and reports.
+_LIVE_WHERE_RECORDED = ("Bios", "Chassis", "ComputerSystem", "Manager", "SecureBoot", "TaskService", "UpdateService")
+
+
 def show(machine: Machine, path: str) -> Document | None:
     """The resource at `path` without what changes by itself; None when there is none."""
     if broken.is_absent(machine, path):
@@ -67,7 +71,7 @@ def show(machine: Machine, path: str) -> Document | None:
     if document is None:
         return None
     function = SHOW.get(schema(document))
-    if function:
+    if function and _is_live(machine, document):
         function(machine, document)
     written.show(machine, path, document)
     broken.show(machine, path, document)
@@ -77,9 +81,14 @@ def show(machine: Machine, path: str) -> Document | None:
 def measure(machine: Machine, document: Document) -> bool:
     """Write the measurements of this moment into `document`; False when it has none."""
     function = MEASURE.get(schema(document))
-    if function:
-        function(machine, document)
-    return function is not None
+    if function is None or not _is_live(machine, document):
+        return False
+    function(machine, document)
+    return True
+
+
+def _is_live(machine: Machine, document: Document) -> bool:
+    return not machine.board.kind.recorded or schema(document) in _LIVE_WHERE_RECORDED
 
 
 def schema(document: Mapping[str, Any]) -> str:

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from emulator.testing import Bmc, EmulatedFleet, RunningBmc
+from tests.emulator.bios_site import DELL, SMC, restored
 from tests.emulator.bmc_client import BmcClient
 
 PERSONAS = ("hgx-h100", "dell-xe9680", "gb200-compute-tray")
@@ -23,3 +24,24 @@ def museum() -> Iterator[Museum]:
         account = "/redfish/v1/AccountService/Accounts/root"
         BmcClient(tray).send("PATCH", account, json={"Password": _PASSWORD}).raise_for_status()
         yield {**bmcs, tray.persona: replace(tray, password=_PASSWORD)}
+
+
+@pytest.fixture(scope="module")
+def bios_fleet() -> Iterator[EmulatedFleet]:
+    """A Supermicro and a Dell whose BIOS settings the tests of a file change and restore."""
+    with EmulatedFleet([Bmc(), Bmc("dell-xe9680")]) as fleet:
+        yield fleet
+
+
+@pytest.fixture
+def smc(bios_fleet: EmulatedFleet) -> Iterator[BmcClient]:
+    """The Supermicro of `bios_fleet`."""
+    with restored(bios_fleet, bios_fleet.bmcs[0], SMC) as client:
+        yield client
+
+
+@pytest.fixture
+def dell(bios_fleet: EmulatedFleet) -> Iterator[BmcClient]:
+    """The Dell of `bios_fleet`."""
+    with restored(bios_fleet, bios_fleet.bmcs[1], DELL) as client:
+        yield client
