@@ -11,6 +11,7 @@ from emulator.config import BmcEntry
 from emulator.faults.active import ActiveFaults
 from emulator.kind import Kind, load_kind
 from emulator.machine.events import Events
+from emulator.machine.feeds import NONE
 from emulator.machine.state import State
 from emulator.machine.state_folder import StateFolder
 from emulator.persona.persona import Persona
@@ -29,6 +30,7 @@ class Board:
     faults: ActiveFaults
     revision: int = 0
     events: Events = field(default_factory=Events)
+    lost_feeds: frozenset[str] = NONE
 
     @property
     def persona(self) -> Persona:
@@ -64,16 +66,16 @@ class Board:
         return self.entry.uuid.lower()
 
     @property
-    def bios_version(self) -> str:
-        """BiosVersion as the system shows it."""
-        slot = next(slot for slot in self.persona.slots.values() if slot.component == "bios")
-        found = re.search(self.persona.system.version_pattern, self.version(slot.key))
-        return found.group(1) if found else ""
+    def bios_version(self) -> str | None:
+        """BiosVersion as the system shows it; None: as its document says."""
+        version = self._running("bios")
+        found = re.search(self.persona.system.version_pattern, version) if version is not None else None
+        return found.group(1) if found else version
 
     @property
-    def bmc_version(self) -> str:
-        """The version that the manager runs."""
-        return self.version(next(slot.key for slot in self.persona.slots.values() if slot.component == "bmc"))
+    def bmc_version(self) -> str | None:
+        """The version that the manager runs; None: what its document says."""
+        return self._running("bmc")
 
     def document(self, path: str) -> Document | None:
         """The resource at `path` as it left the factory, with the identities of this machine; None: there is none."""
@@ -86,6 +88,13 @@ class Board:
     def mac(self, number: int) -> str:
         """The MAC address of the port `number` of the host; the BMC has number -1."""
         return self.entry.mac(self.persona, number)
+
+    def _running(self, component: str) -> str | None:
+        """The version of a component class; None while a recorded server still runs what was recorded."""
+        slot = next((slot for slot in self.persona.slots.values() if slot.component == component), None)
+        if slot is None or (self.kind.recorded and slot.key not in self.state.firmware):
+            return None
+        return self.version(slot.key)
 
     def _identity(self, name: str, part: str) -> str:
         """What a mark `${name:part}` of a document stands for; every part has its own, always the same."""

@@ -169,7 +169,13 @@ def _bios(recording: Recording, host: Document) -> Any:
     times = [time for time in settings.get("SupportedApplyTimes") or () if time in _APPLY_TIMES]
     registry = _registry(recording, str(bios.get("AttributeRegistry") or ""))
     values = {name: value for name, value in (bios.get("Attributes") or {}).items() if isinstance(value, str | int)}
-    return bios_of(registry, values, settings=where or None, apply_times=tuple(times) or ("OnReset",))
+    return bios_of(
+        registry,
+        values,
+        settings=where or None,
+        apply_times=tuple(times) or ("OnReset",),
+        shows="all" if recording.get(settings.get("SettingsObject")).get("Attributes") else "pending",
+    )
 
 
 def _registry(recording: Recording, name: str) -> Document:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import orjson
 
@@ -53,7 +54,7 @@ def read_recording(directory: Path) -> Recording:
         raise ConfigError(f"{directory}: no recorded tree, there is no {ROOT.strip('/')}/{_INDEX} in it")
     entries: dict[str, Document] = {}
     for file in sorted(base.rglob(_INDEX)):
-        path = "/" + file.parent.relative_to(directory).as_posix()
+        path = "/" + unquote(file.parent.relative_to(directory).as_posix())
         entries[path] = _read(file)
         if len(entries) > _MOST_RESOURCES:
             raise ConfigError(f"{directory}: more than {_MOST_RESOURCES} resources")

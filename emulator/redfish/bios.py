@@ -101,7 +101,7 @@ async def change_password(request: Request) -> Response:
 
 
 def _show_current(machine: Machine, document: Document) -> None:
-    document["Attributes"] = machine.bios.shown
+    document["Attributes"] |= machine.bios.shown
     settings = document.get("@Redfish.Settings")
     if settings is None:
         return
@@ -112,7 +112,9 @@ def _show_current(machine: Machine, document: Document) -> None:
     if machine.board.faults.peek("bios-settings-moved"):
         parent = settings["SettingsObject"]["@odata.id"].rpartition("/")[0]
         settings["SettingsObject"] = {"@odata.id": f"{parent}/{_MOVED}"}
-    settings["Messages"] = [not_applied(name) for name in machine.bios.rejected]
+    messages = [not_applied(name) for name in machine.bios.rejected]
+    if messages or "Messages" in settings:
+        settings["Messages"] = messages
     if machine.board.state.bios_applied_at:
         moment = dt.datetime.fromtimestamp(machine.board.state.bios_applied_at, dt.UTC)
         settings["Time"] = moment.isoformat(timespec="seconds")
@@ -203,9 +205,10 @@ def _settings_path(machine: Machine) -> str | None:
     if bios is None:
         raise not_found("Bios")
     fault = machine.board.faults.peek("bios-no-settings")
-    if "@Redfish.Settings" not in bios or (fault and fault["how"] == "no-object"):
+    settings = bios.get("@Redfish.Settings", {}).get("SettingsObject")
+    if settings is None or (fault and fault["how"] == "no-object"):
         return None
-    return str(bios["@Redfish.Settings"]["SettingsObject"]["@odata.id"]).rstrip("/")
+    return str(settings["@odata.id"]).rstrip("/")
 
 
 def _check_there(machine: Machine, path: str) -> None:

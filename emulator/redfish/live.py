@@ -30,6 +30,7 @@ Show = Callable[[Machine, Document], None]
 # `show` writes what changes only when something happens to the machine, `measure` what changes by itself with time.
 SHOW: Mapping[str, Show] = {
     **part_versions.SHOW,
+    "ActionInfo": systems.show_action_info,
     "Bios": bios.show,
     "Chassis": chassis.show,
     "ComputerSystem": systems.show,

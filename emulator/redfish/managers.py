@@ -16,7 +16,7 @@ def show(machine: Machine, document: Document) -> None:
     """FirmwareVersion, and when the BMC started."""
     persona = machine.board.persona
     if document["Id"] == persona.bmc.id:
-        document["FirmwareVersion"] = machine.board.bmc_version
+        document["FirmwareVersion"] = machine.board.bmc_version or document.get("FirmwareVersion")
     elif persona.baseboard_bmc and document["Id"] == persona.baseboard_bmc.id:
         document["FirmwareVersion"] = version_of(machine, persona.baseboard_bmc.component, 0) or ""
     if "LastResetTime" in document:

@@ -11,6 +11,7 @@ from emulator.redfish.etags import check_if_match
 from emulator.redfish.headers import check
 from emulator.redfish.http import Request, Response
 from emulator.redfish.live import measure, schema, show
+from emulator.redfish.recorded import answer_recorded
 from emulator.redfish.router import Route, Router, handler, refuse_method
 from emulator.tree.document import ROOT, Document
 
@@ -44,7 +45,8 @@ class Resources:
             await check_if_match(request, self.dispatch)
         answer = handler(route, request.method)
         if answer:
-            response = await answer(request)
+            reads_recorded = request.machine.board.kind.recorded and request.method in ("GET", "HEAD")
+            response = await (answer_recorded(request, answer) if reads_recorded else answer(request))
             response.lasting = route.lasting
             return response
         return await self._of_tree(request, route)

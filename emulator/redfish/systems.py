@@ -20,7 +20,8 @@ def show(machine: Machine, document: Document) -> None:
         document["LastResetTime"] = machine.host.started_at.isoformat(timespec="seconds")
     if document["Id"] != machine.board.persona.system.id:
         return
-    document["BiosVersion"] = machine.board.bios_version
+    if machine.board.bios_version is not None:
+        document["BiosVersion"] = machine.board.bios_version
     if "BootProgress" in document:
         document["BootProgress"]["LastState"] = machine.host.progress
     if "Boot" in document:
@@ -28,6 +29,16 @@ def show(machine: Machine, document: Document) -> None:
     if document["@odata.id"].rstrip("/") != future_path(machine.board):
         show_future(machine.board, document)
     _show_resets(machine, document)
+
+
+def show_action_info(machine: Machine, document: Document) -> None:
+    """ResetActionInfo of the host: the types that it takes now."""
+    host = f"{SYSTEMS}/{machine.board.persona.system.id}/"
+    if not str(document["@odata.id"]).startswith(host) or not machine.board.faults.peek("graceful-restart-not-offered"):
+        return
+    for parameter in document.get("Parameters", ()):
+        if parameter.get("Name") == "ResetType" and "AllowableValues" in parameter:
+            parameter["AllowableValues"] = list(offered(machine))
 
 
 async def get_future(request: Request) -> Response:
