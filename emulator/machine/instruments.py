@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from emulator.machine.board import Board
+from emulator.machine.feeds import feed_of
 from emulator.machine.thermals import IDLE, OFF, Heat, Span
 from emulator.persona.persona import Persona
 from emulator.tree import places
@@ -153,6 +154,8 @@ _READ: Mapping[str, Callable[[Instruments, Gauge, tuple[float, float, float]], f
 
 def supply_fails(board: Board, number: int) -> str:
     """How the supply with that number fails: failed or input-lost; empty when it works."""
+    if feed_of(number) in board.lost_feeds:
+        return "input-lost"
     fault = board.faults.peek("supply-failed")
     return str(fault["how"]) if fault and int(fault["index"]) == number else ""
 

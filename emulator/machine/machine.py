@@ -63,7 +63,6 @@ class Machine:
         self.firmware.restart_host = self._restart_host
         self.host.write_in_post = self.firmware.run_in_post
         self.requests: Counter[str] = Counter()
-        self.lost_feeds = NONE
         self._bmc_down: asyncio.TimerHandle | None = None
         self._cycle: asyncio.Task[None] | None = None
         self.disconnect: Callable[[], None] = lambda: None  # set by the listener: ends the open connections
@@ -80,7 +79,7 @@ class Machine:
     @property
     def has_power(self) -> bool:
         """Whether one of its feeds is live."""
-        return self.lost_feeds != FEEDS
+        return self.board.lost_feeds != FEEDS
 
     @property
     def bmc_answers(self) -> bool:
@@ -120,14 +119,14 @@ class Machine:
 
     def lose_power(self) -> None:
         """Both feeds are gone: the host is off and the BMC is silent."""
-        self.lost_feeds = FEEDS
+        self.board.lost_feeds = FEEDS
         self._forget()
         self.firmware.slots.copy.pause()
         self.host.lose_power()
 
     def restore_power(self, cause: str = "ac_cycle") -> None:
         """The feeds are back: the BMC starts, the host stays off. `cause`: what the firmware takes it for."""
-        self.lost_feeds = NONE
+        self.board.lost_feeds = NONE
         self.outage.ruined = False
         self.firmware.activate(cause)
         self.firmware.resume()
@@ -144,18 +143,18 @@ class Machine:
 
     def lose_feed(self, feed: str) -> None:
         """One feed is gone; the machine goes on with the other one while that is live."""
-        if self.lost_feeds | {feed} != FEEDS:
-            self.lost_feeds |= {feed}
+        if self.board.lost_feeds | {feed} != FEEDS:
+            self.board.lost_feeds |= {feed}
         elif self.has_power:
             self.lose_power()
         self.board.touch()
 
     def restore_feed(self, feed: str) -> None:
         """One feed is back; a machine that had none starts as after any loss of power."""
-        remaining = self.lost_feeds - {feed}
+        remaining = self.board.lost_feeds - {feed}
         if not self.has_power:
             self.restore_power()
-        self.lost_feeds = remaining
+        self.board.lost_feeds = remaining
         self.board.touch()
 
     def kill_agent(self) -> None:
@@ -187,7 +186,7 @@ class Machine:
             "place": self.board.entry.model_dump(
                 include={"rack", "position", "power_domain", "nvlink_domain", "meant_for"}
             ),
-            "feeds": {feed: feed not in self.lost_feeds for feed in sorted(FEEDS)},
+            "feeds": {feed: feed not in self.board.lost_feeds for feed in sorted(FEEDS)},
             "power": self.host.power,
             "phase": self.host.phase,
             "load": self.host.heat.load,

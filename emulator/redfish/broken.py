@@ -5,6 +5,7 @@ from typing import Any
 
 from emulator.faults.fault import Arguments
 from emulator.machine.machine import Machine
+from emulator.redfish import feeds
 from emulator.tree import places
 from emulator.tree.document import Document
 from emulator.tree.gauges import gauges_of
@@ -40,6 +41,8 @@ def unseen(machine: Machine) -> tuple[str, ...]:
 
 def show(machine: Machine, path: str, document: Document) -> None:
     """Write what is broken into the resource at `path`."""
+    if machine.board.lost_feeds:
+        feeds.show(machine, path, document)
     faults = machine.board.faults
     if not faults:
         return
@@ -220,6 +223,8 @@ def _roll_up(machine: Machine, document: Document) -> None:
     if document.get("@odata.id") not in whole or not isinstance(status, dict) or "HealthRollup" not in status:
         return
     found = {_severity(machine, name) for name in (*_SEVERITY, "gpu-degraded")}
+    if machine.board.lost_feeds and persona.supplies.count:
+        found.add("Warning")
     status["HealthRollup"] = next((health for health in ("Critical", "Warning") if health in found), "OK")
 
 

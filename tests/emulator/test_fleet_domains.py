@@ -29,11 +29,38 @@ def test_a_server_runs_on_one_feed_and_not_on_none() -> None:
         fleet.act_on_domain("feed", "r01-a", "power-loss")
         assert fleet.truth("r01-u01")["feeds"] == {"a": False, "b": True}
         assert len(_answering(fleet)) == 2
+        assert _inputs(BmcClient(fleet.bmcs[0])) == ["LossOfInput", "Normal"] * 3
         fleet.act_on_domain("feed", "r01-b", "power-loss")
         assert _answering(fleet) == []
         fleet.act_on_domain("feed", "r01-a", "power-restore")
         wait_for(lambda: len(_answering(fleet)) == 2)
         assert fleet.truth("r01-u01")["feeds"] == {"a": True, "b": False}
+        client = BmcClient(fleet.bmcs[0])
+        assert _inputs(client) == ["Normal", "LossOfInput"] * 3
+        fleet.act_on_domain("feed", "r01-b", "power-restore")
+        assert _inputs(client) == ["Normal"] * 6
+
+
+def test_a_lost_feed_is_seen_in_every_place_that_shows_power() -> None:
+    """DSP2046: LineInputStatus of a PowerSupply, redundancy, the old Power resource, HealthRollup of the box."""
+    with EmulatedFleet(plan=Plan(1, 1, ("hgx-h100",))) as fleet:
+        client = BmcClient(fleet.bmcs[0])
+        chassis = client.get("/redfish/v1/Chassis")["Members"][0]["@odata.id"]
+        before = client.get(chassis)["Status"]["HealthRollup"]
+        fleet.act_on_domain("feed", "r01-a", "power-loss")
+        power = client.get(f"{chassis}/Power")
+        assert [supply["Status"]["Health"] for supply in power["PowerSupplies"]] == ["Critical", "OK"] * 3
+        assert power["PowerSupplies"][0]["PowerOutputWatts"] == 0
+        assert power["Redundancy"][0]["Status"]["Health"] == "Warning"
+        subsystem = client.get(f"{chassis}/PowerSubsystem")
+        assert subsystem["PowerSupplyRedundancy"][0]["Status"]["Health"] == "Warning"
+        assert (before, client.get(chassis)["Status"]["HealthRollup"]) == ("OK", "Warning")
+        fleet.set_fault("r01-u01", "fan-failed")
+        assert client.get(chassis)["Status"]["HealthRollup"] == "Warning"
+        fleet.act_on_domain("power", "r01", "power-restore")
+        fleet.act_on_domain("feed", "r01-a", "power-restore")
+        fleet.clear_fault("r01-u01", "fan-failed")
+        assert client.get(chassis)["Status"]["HealthRollup"] == "OK"
 
 
 def test_the_admin_api_says_what_there_is_and_what_there_is_not() -> None:
@@ -63,6 +90,12 @@ def test_the_admin_api_says_what_there_is_and_what_there_is_not() -> None:
         ):
             refusal = requests.request(method, fleet.admin_url + path, timeout=5)
             assert (refusal.status_code, reason in refusal.json()["error"]) == (status, True), refusal.text
+
+
+def _inputs(client: BmcClient) -> list[str]:
+    chassis = client.get("/redfish/v1/Chassis")["Members"][0]["@odata.id"]
+    supplies = client.get(f"{chassis}/PowerSubsystem/PowerSupplies")["Members"]
+    return [client.get(supply["@odata.id"])["LineInputStatus"] for supply in supplies]
 
 
 def _answering(fleet: EmulatedFleet) -> list[str]:
