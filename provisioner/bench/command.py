@@ -1,6 +1,7 @@
 """`firstlight bench`: figures of one run on this machine, as a table and as JSON."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -8,9 +9,12 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from provisioner.bench.line import LineFigures, measure
+from provisioner.bench import emulator, inventory
+from provisioner.bench.line import measure
 
 bench_app = typer.Typer(help="Measure this installation on this machine.", no_args_is_help=True)
+Json = Annotated[Path | None, typer.Option("--json", help="Write the figures there as well.")]
+Bmcs = Annotated[int, typer.Option(min=1, max=2000, help="Emulated servers.")]
 
 
 @bench_app.callback()
@@ -21,20 +25,64 @@ def _measure() -> None:
 @bench_app.command("line")
 def line(
     nodes: Annotated[list[int] | None, typer.Option(help="Emulated servers; twice for a comparison.")] = None,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures there as well.")] = None,
+    json_file: Json = None,
 ) -> None:
     """Emulated GPU servers from dark to ready, emulated durations at zero, emulator on the same cores, SQLite."""
     figures = [measure(count) for count in nodes or [200, 400]]
-    Console().print(_table(figures))
+    _show("bench line", {f"{one.nodes} nodes": one.as_dict() for one in figures})
     if len(figures) > 1:
         first, last = figures[0], figures[-1]
         typer.echo(f"{last.nodes} nodes took {last.seconds / first.seconds:.2f} times as long as {first.nodes}")
-    if json_file is not None:
-        json_file.write_text(json.dumps([one.as_dict() for one in figures], indent=2) + "\n", encoding="utf-8")
+    _keep(json_file, [one.as_dict() for one in figures])
 
 
-def _table(figures: list[LineFigures]) -> Table:
-    table = Table("figure", *(f"{one.nodes} nodes" for one in figures), title="bench line")
-    for name in figures[0].as_dict():
-        table.add_row(name.replace("_", " "), *(f"{one.as_dict()[name]:g}" for one in figures))
-    return table
+@bench_app.command("inventory")
+def inventory_of(
+    bmcs: Bmcs = 1000,
+    personas: Annotated[str, typer.Option(help="Kinds of servers, in turn.")] = "hgx-h100",
+    json_file: Json = None,
+) -> None:
+    """Read every emulated GPU server: our sweep, stock sushy, bare aiohttp; the emulator on one core, they on another.
+
+    All read what our sweep reads, log in, and log out. The certificates are pinned already. Milliseconds are user and
+    system time of the client alone, each in a process of its own; memory is how far its peak lies above its start.
+    """
+    figures = inventory.measure(bmcs, tuple(personas.split(",")))
+    _show("bench inventory", {one.client: one.figures() for one in figures.clients})
+    for note in figures.notes():
+        typer.echo(note)
+    _keep(json_file, figures.as_dict())
+
+
+@bench_app.command("emulator")
+def emulator_of(
+    bmcs: Bmcs = 1000,
+    persona: Annotated[str, typer.Option(help="The kind of server.")] = "hgx-h100",
+    seconds: Annotated[float, typer.Option(min=0.1, max=60, help="How long each load lasts.")] = 10.0,
+    json_file: Json = None,
+) -> None:
+    """GETs per second of the emulator on one core, for one BMC and for all, with TLS and without.
+
+    Each connection has one request on the way and has asked for everything once before anything counts.
+    """
+    figures = emulator.measure(bmcs, persona, seconds)
+    _show("bench emulator", {one.name: one.figures() for one in figures})
+    typer.echo("The core that is busy to 100 % bounds the load; where none is, something else ran on these cores.")
+    _keep(json_file, [one.as_dict() for one in figures])
+
+
+def _show(title: str, columns: Mapping[str, Mapping[str, float | str | None]]) -> None:
+    """A row for each figure, a column for each run."""
+    table = Table("figure", *columns, title=title)
+    for name in next(iter(columns.values())):
+        table.add_row(name.replace("_", " "), *(_cell(figures[name]) for figures in columns.values()))
+    Console().print(table)
+
+
+def _cell(value: float | str | None) -> str:
+    return "-" if value is None else value if isinstance(value, str) else f"{value:g}"
+
+
+def _keep(path: Path | None, figures: object) -> None:
+    if path is not None:
+        path.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")

@@ -1,6 +1,5 @@
 """`firstlight bench line`: emulated servers from dark to ready, with durations at zero."""
 
-import os
 import shutil
 import signal
 import sqlite3
@@ -14,13 +13,13 @@ from pathlib import Path
 import yaml
 
 from profiles.loader import SHIPPED
+from provisioner.bench.process import cpu_seconds, peak_kib
 from provisioner.demo.rack import DemoPlan, emulated, prepare
 from provisioner.errors import BadInput
 from provisioner.models.lifecycle import State
 
 _TRAYS = 8
 _PATIENCE_SECONDS = 1800.0
-_TICKS = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,17 +114,7 @@ def _figures(data_dir: Path, nodes: int, seconds: float, *, daemon: int, emulato
         nodes_per_minute=round(60 * nodes / seconds, 1),
         steps=steps,
         steps_per_second=round(steps / seconds, 1),
-        daemon_peak_mib=round(_peak_kib(daemon) / 1024, 1),
-        daemon_cpu_ms_per_node=round(1000 * _cpu_seconds(daemon) / nodes, 1),
-        emulator_cpu_ms_per_node=round(1000 * _cpu_seconds(emulator) / nodes, 1),
+        daemon_peak_mib=round(peak_kib(daemon) / 1024, 1),
+        daemon_cpu_ms_per_node=round(1000 * cpu_seconds(daemon) / nodes, 1),
+        emulator_cpu_ms_per_node=round(1000 * cpu_seconds(emulator) / nodes, 1),
     )
-
-
-def _peak_kib(pid: int) -> int:
-    status = Path(f"/proc/{pid}/status").read_text(encoding="utf-8")
-    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:"))
-
-
-def _cpu_seconds(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / _TICKS
