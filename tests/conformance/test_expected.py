@@ -27,6 +27,10 @@ def test_the_page_for_people_is_the_list() -> None:
     assert PAGE.read_text(encoding="utf-8") == render(load_rules())
 
 
+def test_the_emulator_s_readme_leads_to_the_page() -> None:
+    assert f"]({PAGE.name})" in (PAGE.parent / "README.md").read_text(encoding="utf-8")
+
+
 def test_a_warning_that_a_rule_covers_is_expected() -> None:
     judgement = judge(report(WARNING), [rule(check="Nothing"), rule()])
     assert (judgement.unexpected, judgement.used) == ((), frozenset({1}))

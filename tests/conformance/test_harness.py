@@ -1,5 +1,9 @@
 """The harness tells what a validator found, whatever it found."""
 
+import re
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,7 +11,7 @@ import pytest
 from emulator.testing import Bmc, EmulatedFleet
 from tests.conformance.dmtf import copy_profiles, need_dmtf, unpack_schemas
 from tests.conformance.report import Finding, Result
-from tests.conformance.suites import Material, read_findings, run_suite, suite_named
+from tests.conformance.suites import Material, environment, read_findings, run_suite, suite_named
 
 
 @pytest.fixture
@@ -23,6 +27,28 @@ def test_a_bmc_that_answers_nonsense_fails(material: Material) -> None:
     with EmulatedFleet([Bmc(faults=({"html-answers": {"path": "/redfish/v1/Chassis"}},))]) as fleet:
         report = run_suite(suite_named("service"), fleet.bmcs[0], material)
     assert "(no resource) (resource)" in {finding.check for finding in report.of(Result.FAILED)}
+
+
+@pytest.mark.slow
+def test_the_launcher_changes_no_result(material: Material, tmp_path: Path) -> None:
+    """The service validator as its authors publish it counts the same."""
+    suite = suite_named("service")
+    part = replace(suite, arguments=(*suite.arguments, "--payload", "Tree", "/redfish/v1/AccountService"))
+    with EmulatedFleet() as fleet:
+        bmc = fleet.bmcs[0]
+        report = run_suite(part, bmc, material)
+        login = ["--user", bmc.username, "--password", bmc.password, "--rhost", bmc.url]
+        options = [option.format(schemas=material.schemas) for option in part.arguments]
+        command = [str(Path(sys.executable).parent / "rf_service_validator"), *login, *options]
+        printed = subprocess.run(command, cwd=tmp_path, env=environment(), capture_output=True, text=True).stdout
+    counts = re.search(r"\|\s+(\d+)\s+\|\s+(\d+)\s+\|\s+(\d+)\s+\|\s+(\d+)\s+\|", uncoloured(printed))
+    assert counts, printed[-2000:]
+    assert [len(report.of(result)) for result in Result] == [int(count) for count in counts.groups()]
+    assert len(report.findings) > 50
+
+
+def uncoloured(text: str) -> str:
+    return re.sub(r"\x1b\[\d+m", "", text)
 
 
 def test_a_tool_that_ends_without_a_report_is_told_with_its_output(material: Material) -> None:
