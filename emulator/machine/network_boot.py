@@ -36,7 +36,7 @@ class NetworkBoot:
         self._bios = bios
         self._media = media
         self._dhcp = surroundings.dhcp
-        self._fetcher = Fetcher(surroundings.client, self._check_reachable)
+        self._fetcher = Fetcher(surroundings.client, surroundings.fetches_at_once, self._check_reachable)
         self._powered_on = 0.0
         self.agent = Agent(board, surroundings)
         self.booted_image: str | None = None

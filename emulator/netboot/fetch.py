@@ -1,5 +1,6 @@
 """Files over HTTP as firmware, iPXE and a BMC ask for them."""
 
+import asyncio
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -40,9 +41,10 @@ class File:
 class Fetcher:
     """Fetches for one host. `check` is called before each request and raises BootError while nothing gets through."""
 
-    def __init__(self, client: aiohttp.ClientSession, check: Callable[[], None]) -> None:
-        """`client` is shared by all hosts."""
+    def __init__(self, client: aiohttp.ClientSession, at_once: asyncio.Semaphore, check: Callable[[], None]) -> None:
+        """`client` and `at_once` are shared by all hosts."""
         self._client = client
+        self._at_once = at_once
         self._check = check
 
     async def as_firmware(self, url: str) -> File:
@@ -62,9 +64,10 @@ class Fetcher:
         self._check()
         try:
             headers = {"User-Agent": UEFI_AGENT, "Accept": "*/*"}
-            async with self._client.head(
-                _verbatim(url), headers=headers, timeout=_FETCH, allow_redirects=False
-            ) as answer:
+            async with (
+                self._at_once,
+                self._client.head(_verbatim(url), headers=headers, timeout=_FETCH, allow_redirects=False) as answer,
+            ):
                 size = answer.content_length or 0
         except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
             raise _failure(url, error) from error
@@ -75,9 +78,12 @@ class Fetcher:
         self._check()
         headers = {"User-Agent": user_agent, "Accept": "*/*"}
         try:
-            async with self._client.get(
-                _verbatim(url), headers=headers, timeout=_FETCH, allow_redirects=redirects, max_redirects=_REDIRECTS
-            ) as answer:
+            async with (
+                self._at_once,
+                self._client.get(
+                    _verbatim(url), headers=headers, timeout=_FETCH, allow_redirects=redirects, max_redirects=_REDIRECTS
+                ) as answer,
+            ):
                 if answer.status != 200:
                     raise _refusal(url, answer)
                 return await _read(url, answer)

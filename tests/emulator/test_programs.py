@@ -45,7 +45,7 @@ async def firmware(
         yield Firmware(
             host or identity(),
             Dhcp(server.url, boot_files or {}),
-            Fetcher(client, lambda: None),
+            Fetcher(client, asyncio.Semaphore(8), lambda: None),
             lambda seconds: asyncio.sleep(min(seconds, 0.01)),
             secure_boot,
             strict_http,
