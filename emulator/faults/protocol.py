@@ -29,4 +29,20 @@ FAULTS: tuple[Fault, ...] = (
         "ansible-collections/community.general#3268",
         {"how": "weak"},
     ),
+    Fault(
+        "extended-info-object",
+        "@Message.ExtendedInfo of an error is an object, not a list",
+        "openstack/sushy, release note fix-extended-info-error-handling",
+    ),
+    Fault(
+        "message-id-without-registry",
+        "MessageId of an error is `PropertyMissing`, without registry and version",
+        "openstack/sushy, release note message-parsing-resilience",
+    ),
+    Fault(
+        "message-args-absent",
+        "messages of an error have no MessageArgs",
+        "openstack/sushy, release note message-parsing-resilience",
+    ),
+    Fault("dates-invalid", "every date reads `value`", "NVIDIA/nv-redfish", {"value": "0000-00-00T00:00:00+00:00"}),
 )

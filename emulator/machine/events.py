@@ -77,7 +77,8 @@ class Events:
         self._last = 0
         self._recent: deque[Notice] | None = None
         self._listeners: tuple[Listener, ...] = ()
-        self.paused = False  # while the BMC is away, nobody notices anything
+        self.paused = False  # while the BMC is away, nobody notices anything but what happens to itself
+        self._held: tuple[Notice, ...] = ()
 
     def listen(self, listener: Listener) -> None:
         """Call `listener` with each notice from now on."""
@@ -98,6 +99,7 @@ class Events:
     def tell(self, notice: Notice) -> None:
         """Tell a notice that is complete."""
         if self.paused:
+            self._held += (notice,) if notice.topic == "bmc" else ()
             return
         if self._recent is None:
             self._recent = deque(maxlen=_RECENT)
@@ -113,3 +115,10 @@ class Events:
         """The BMC goes away; its buffer is lost."""
         self.paused = True
         self._recent = None
+
+    def resume(self) -> None:
+        """The BMC is back and tells what it found when it started."""
+        self.paused = False
+        held, self._held = self._held, ()
+        for notice in held:
+            self.tell(notice)

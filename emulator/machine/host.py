@@ -177,7 +177,7 @@ class Host:
 
     def _tell(self, key: str) -> None:
         where = paths.system(self._board)
-        self._board.events.publish(key, where, origin=where, topic="host", sensor="System ACPI Power State")
+        self._board.events.publish(key, where, origin=where, topic="host", sensor="System ACPI PowerState")
 
 
 async def _write_nothing(_enter: Callable[[str, str], None]) -> None:

@@ -20,6 +20,7 @@ from emulator.machine.logs import Logs
 from emulator.machine.network_boot import NetworkBoot
 from emulator.machine.outage import Outage
 from emulator.machine.secure_boot import SecureBoot
+from emulator.machine.sensor_watch import SensorWatch
 from emulator.machine.sessions import Sessions
 from emulator.machine.streams import Streams
 from emulator.machine.subscriptions import Subscriptions
@@ -54,6 +55,7 @@ class Machine:
         self.subscriptions = Subscriptions(board, self.client)
         self.streams = Streams(board)
         self.telemetry = Telemetry(board, self.subscriptions, self.streams)
+        self.sensors = SensorWatch(board, self.instruments, self._has_listeners)
         for listener in (self.logs.record, self.subscriptions.offer, self.streams.offer):
             self.events.listen(listener)
         self.tasks.changed = lambda task, what: self.events.publish(
@@ -91,15 +93,21 @@ class Machine:
         self.bmc_started_at = datetime.now(UTC)
         self.firmware.resume()
         self.host.resume()
-        self.telemetry.wake()
+        self.wake()
 
     async def stop(self) -> None:
         """End whatever runs."""
         if self._cycle:
             self._cycle.cancel()
         self.telemetry.stop()
+        self.sensors.stop()
         self.subscriptions.stop()
         await self.host.stop()
+
+    def wake(self) -> None:
+        """Look at what nobody looked at before: call it when somebody may have begun to wait for events."""
+        self.telemetry.wake()
+        self.sensors.wake()
 
     def reset_bmc(self) -> None:
         """Restart the BMC: sessions, tasks and connections are lost, it answers again after a while."""
@@ -222,6 +230,7 @@ class Machine:
         self.tasks.clear()
         self.bios.forget()
         self.telemetry.stop()
+        self.sensors.stop()
         self.streams.close_all()
         self.subscriptions.abort()
         self.events.pause()
@@ -270,11 +279,14 @@ class Machine:
         if self.host.power == "On":
             self.host.restart()
 
+    def _has_listeners(self) -> bool:
+        return bool(self.streams.listing()) or (bool(self.subscriptions.records) and self.subscriptions.enabled)
+
     def _bmc_up(self) -> None:
         self._bmc_down = None
         self.outage.end()
-        self.events.paused = False
+        self.events.resume()
         origin = paths.manager(self.board)
         self.events.publish("OpenBMC.BMCRebootReason", "the BMC was reset", origin=origin, topic="bmc")
         self.events.publish("ResourceEvent.ResourceStateChanged", origin, "Enabled", origin=origin)
-        self.telemetry.wake()
+        self.wake()

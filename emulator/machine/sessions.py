@@ -43,6 +43,7 @@ class Sessions:
         self._created += 1
         session = Session(str(self._created), secrets.token_hex(16), username, time.monotonic())
         self._by_token[session.token] = session
+        self._tell("ResourceCreated", session)
         return session
 
     def find(self, token: str) -> Session | None:
@@ -63,6 +64,7 @@ class Sessions:
         for token, session in self._by_token.items():
             if session.id == session_id:
                 del self._by_token[token]
+                self._tell("ResourceRemoved", session)
                 return True
         return False
 
@@ -74,6 +76,9 @@ class Sessions:
     def clear(self) -> None:
         """Close all of them."""
         self._by_token.clear()
+
+    def _tell(self, key: str, session: Session) -> None:
+        self._board.events.publish(f"ResourceEvent.{key}", origin=f"/redfish/v1/SessionService/Sessions/{session.id}")
 
     def _expire(self) -> None:
         for token in [token for token, session in self._by_token.items() if self._old(session)]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 
+from emulator.machine import paths
 from emulator.machine.background_copy import BackgroundCopy
 from emulator.machine.board import Board
 from emulator.persona.firmware import ACTIVATED_BY, Component, Slot
@@ -78,6 +79,9 @@ class Slots:
                 state.staged_until[slot.key] = until
             elif self.component(slot.key).activation == "none":
                 self._run(slot.key)
+                continue
+            name = slot.inventory_id(self._board.version(slot.key))
+            self._tell("AwaitToActivate", slot.key, version, name)
         self._board.save()
 
     def activate(self, cause: str) -> None:
@@ -138,8 +142,16 @@ class Slots:
         state.firmware[key] = new
         state.previous[key] = old
         self._inventory = None
+        name = self._board.persona.slots[key].inventory_id(new)
+        self._tell("UpdateSuccessful", key, name, new)
         self._board.touch()
         self.copy.begin(key, self.component(key).background_copy_seconds)
+
+    def _tell(self, message: str, key: str, *arguments: str) -> None:
+        """An event of the Update registry about a slot."""
+        slot = self._board.persona.slots[key]
+        origin = paths.firmware(slot.inventory_id(self._board.version(key)))
+        self._board.events.publish(f"Update.{message}", *arguments, origin=origin, topic="bmc")
 
     def _named(self, slot: Slot) -> str:
         name = slot.inventory_id(self.shown(slot))

@@ -50,7 +50,7 @@ async def subscribe(request: Request) -> Response:
     check_destination(record["Destination"])
     _check_room(machine)
     identity = machine.subscriptions.add(record)
-    machine.telemetry.wake()
+    machine.wake()
     response = ok(KIND, f"{SUBSCRIPTIONS}/{identity}", shown(machine, identity, record))
     response.status, response.headers = 201, {"Location": f"{SUBSCRIPTIONS}/{identity}"}
     return response

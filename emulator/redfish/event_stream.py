@@ -31,7 +31,7 @@ def open_stream(request: Request) -> Response:
     identity = machine.subscriptions.new_id()
     reader = f"https://{machine.board.entry.address}{request.path}"
     stream = machine.streams.open(identity, wanted, reader, int(last) if last.isdigit() else None)
-    machine.telemetry.wake()
+    machine.wake()
     headers = {"Content-Type": "text/event-stream", "Cache-Control": "no-cache, no-store"}
     return Response(200, headers=headers, stream=_frames(machine, stream))
 

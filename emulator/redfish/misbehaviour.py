@@ -10,6 +10,7 @@ from emulator.redfish import outage
 from emulator.redfish.encoding import encode
 from emulator.redfish.errors import RedfishError
 from emulator.redfish.http import Request, Response
+from emulator.redfish.malformed import deform
 from emulator.redfish.power_state import is_empty
 
 _LOGIN_PAGE = b"<!DOCTYPE html><html><head><title>Login</title></head><body><form id='login'></form></body></html>"
@@ -43,7 +44,9 @@ class Misbehaviour:
         """Send the answer, or what is left of it."""
         if not self._request.machine.board.faults:
             await self._answer(response)
-        elif self._request.method == "POST" and self._take("post-answer-lost"):
+            return
+        deform(self._request.machine.board, response.document)
+        if self._request.method == "POST" and self._take("post-answer-lost"):
             await self._hang()
         elif self._take("half-body"):
             await self._answer(response, half=True)

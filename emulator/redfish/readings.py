@@ -19,6 +19,7 @@ def measure_sensor(machine: Machine, document: Document) -> None:
         _move(machine, document)
         return
     document["Reading"] = machine.instruments.read(gauge)
+    machine.sensors.see(gauge, document["Reading"])
     if "Status" in document:
         document["Status"] = status(machine, gauge, document["Reading"])
 

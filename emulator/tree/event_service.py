@@ -59,7 +59,6 @@ def build(persona: Persona) -> Iterator[Entry]:
         properties["ServerSentEventUri"] = persona.services.sse_uri
         properties["SSEFilterPropertiesSupported"] = {
             **dict.fromkeys(_FILTERS, True),
-            "EventType": False,
             "SubordinateResources": True,
         }
     yield resource(SERVICE, "EventService.v1_10_0.EventService", "Event Service", properties)

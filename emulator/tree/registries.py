@@ -40,7 +40,7 @@ def _registry(registry: Registry) -> Iterator[Entry]:
         "OwningEntity": registry.owner,
         "Messages": {key: _message(message) for key, message in registry.messages.items()},
     }
-    kind, title = "MessageRegistry.v1_5_0.MessageRegistry", f"{registry.prefix} Message Registry"
+    kind, title = "MessageRegistry.v1_3_4.MessageRegistry", f"{registry.prefix} Message Registry"
     _, document = resource(uri, kind, title, properties)
     yield uri, {**document, "Id": name}
 
