@@ -11,6 +11,9 @@ from emulator.config import load_fleet
 from emulator.errors import ConfigError
 from emulator.fleet import Settings, invent, write_fleet
 from emulator.racks import Plan
+from emulator.testing import Bmc, EmulatedFleet
+from tests.emulator.bmc_client import wait_for
+from tests.emulator.boot_server import BootServer
 
 
 def fleet_file(folder: Path, **changes: object) -> Path:
@@ -48,3 +51,21 @@ def test_fleet_command_writes_what_runs_on_its_hosts(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "emulator", "fleet", "--trays", "1", "--agent", "stand-in", "--out", str(tmp_path)]
     subprocess.run(command, check=True, capture_output=True)
     assert load_fleet(tmp_path / "fleet.yaml").agent == "stand-in"
+
+
+def test_one_run_may_have_stand_ins_whatever_the_file_says(tmp_path: Path) -> None:
+    """`serve --agent stand-in`."""
+    root = b"not run"
+    with BootServer() as server, EmulatedFleet([Bmc(power="On")], boot_service=server.url, directory=tmp_path) as fleet:
+        server.offer("/boot/ipxe", root)
+        fleet.stop()
+        command = [sys.executable, "-m", "emulator", "serve", "--config", str(fleet.fleet_path), "--agent", "stand-in"]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE)
+        try:
+            assert process.stdout is not None
+            assert b"emulator ready" in process.stdout.readline()
+            truth = wait_for(lambda: (now := fleet.truth("r01-u01"))["agent_alive"] and now)
+            assert truth["agent_pid"] is None
+        finally:
+            process.terminate()
+            process.communicate(timeout=30)
