@@ -20,7 +20,7 @@ from emulator.options import read_rates, with_faults
 from emulator.package import write_packages
 from emulator.persona.load import persona_names
 from emulator.racks import Plan
-from emulator.recording.replay import recorded_bmcs, recorded_kind
+from emulator.replay import recorded_bmcs, recorded_kind
 
 application = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
 

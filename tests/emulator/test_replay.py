@@ -16,7 +16,7 @@ import pytest
 
 from emulator.kind import load_kind
 from emulator.package import build_package, packages
-from emulator.recording.replay import recorded_kind
+from emulator.replay import recorded_kind
 from emulator.testing import RunningBmc
 from emulator.tree.document import Document
 from tests.emulator.bmc_client import BmcClient, wait_for
