@@ -110,6 +110,8 @@ class Board:
                 return str(uuid.UUID(bytes=digest[:16], version=4))
             case "number":
                 return f"1{int.from_bytes(digest[:8]) % 10**12:012}"
+            case "guid":
+                return ":".join(digest[start : start + 2].hex().upper() for start in range(0, 8, 2))
             case "hex":
                 return digest[:4].hex().upper()
         raise ValueError(f"unknown mark ${{{name}}}")

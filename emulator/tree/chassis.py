@@ -31,7 +31,7 @@ def _properties(persona: Persona, box: Box, found: tuple[Box, ...]) -> Document:
         "UUID": f"${{uuid:chassis {box.path.rsplit('/', 1)[-1]}}}",
         "AssetTag": None,
         "LocationIndicatorActive": False,
-        **_light(persona, outer=outer),
+        **_watts(persona, outer=outer),
         "PowerState": "Off",
         "Status": {**HEALTHY, "HealthRollup": "OK"},
         **_place(box),
@@ -41,12 +41,11 @@ def _properties(persona: Persona, box: Box, found: tuple[Box, ...]) -> Document:
     }
 
 
-def _light(persona: Persona, *, outer: bool) -> Document:
+def _watts(persona: Persona, *, outer: bool) -> Document:
     if not outer:
         return {}
     physics = persona.physics
-    light = {"IndicatorLED": "Off"} if physics.legacy else {}
-    return {**light, "MaxPowerWatts": round(physics.maximum_watts * 1.2), "MinPowerWatts": physics.idle_watts}
+    return {"MaxPowerWatts": round(physics.maximum_watts * 1.2), "MinPowerWatts": physics.idle_watts}
 
 
 def _place(box: Box) -> Document:

@@ -43,7 +43,6 @@ def _bmc(persona: Persona) -> Entry:
         "ServiceEntryPointUUID": "${uuid}",
         "Model": bmc.model,
         **_clock(),
-        "SerialConsole": {"ServiceEnabled": True, "MaxConcurrentSessions": 1, "ConnectTypesSupported": ["SSH", "IPMI"]},
         "CommandShell": {"ServiceEnabled": True, "MaxConcurrentSessions": 4, "ConnectTypesSupported": ["SSH"]},
         "GraphicalConsole": {"ServiceEnabled": True, "MaxConcurrentSessions": 4, "ConnectTypesSupported": ["KVMIP"]},
         **{part: link(f"{path}/{part}") for part in parts},

@@ -6,9 +6,7 @@ from emulator.persona.hardware import Adapter
 from emulator.persona.persona import Persona
 from emulator.tree import places
 from emulator.tree.document import HEALTHY, Document, Entry, collection, link, links, resource
-from emulator.tree.gauges import gauge_of
 from emulator.tree.pcie import adapter_device
-from emulator.tree.sensors import quotes
 
 
 def build(persona: Persona) -> Iterator[Entry]:
@@ -18,8 +16,8 @@ def build(persona: Persona) -> Iterator[Entry]:
         return
     path = f"{places.outer(persona)}/NetworkAdapters"
     yield collection(path, "NetworkAdapterCollection", "Network Adapter Collection", [name for name, _ in found])
-    for number, (identity, adapter) in enumerate(found):
-        yield from _adapter(persona, number, f"{path}/{identity}", adapter)
+    for identity, adapter in found:
+        yield from _adapter(persona, f"{path}/{identity}", adapter)
     host = f"{places.host(persona)}/NetworkInterfaces"
     yield collection(host, "NetworkInterfaceCollection", "Network Interface Collection", [name for name, _ in found])
     for identity, _ in found:
@@ -41,7 +39,7 @@ def first_macs(persona: Persona) -> dict[str, int]:
     return macs
 
 
-def _adapter(persona: Persona, number: int, path: str, adapter: Adapter) -> Iterator[Entry]:
+def _adapter(persona: Persona, path: str, adapter: Adapter) -> Iterator[Entry]:
     identity = path.rsplit("/", 1)[-1]
     ports, functions = f"{path}/Ports", f"{path}/NetworkDeviceFunctions"
     ids = [str(one) for one in range(1, adapter.ports + 1)]
@@ -54,7 +52,6 @@ def _adapter(persona: Persona, number: int, path: str, adapter: Adapter) -> Iter
         **_slot(adapter, identity),
         "Ports": link(ports),
         "NetworkDeviceFunctions": link(functions),
-        "EnvironmentMetrics": link(f"{path}/EnvironmentMetrics"),
         "Controllers": [_controller(persona, path, adapter, ids)],
     }
     yield resource(path, "NetworkAdapter.v1_10_0.NetworkAdapter", adapter.model, properties)
@@ -64,9 +61,6 @@ def _adapter(persona: Persona, number: int, path: str, adapter: Adapter) -> Iter
     for offset, one in enumerate(ids):
         yield from _port(f"{ports}/{one}", adapter, first + offset)
         yield _function(path, one, adapter, first + offset)
-    heat = quotes(TemperatureCelsius=gauge_of(persona, "adapter", "Temperature", number))
-    kind = "EnvironmentMetrics.v1_3_0.EnvironmentMetrics"
-    yield resource(f"{path}/EnvironmentMetrics", kind, f"{adapter.model} Environment Metrics", heat)
 
 
 def _slot(adapter: Adapter, identity: str) -> Document:
@@ -100,7 +94,7 @@ def _port(path: str, adapter: Adapter, mac: int) -> Iterator[Entry]:
     speed = {"CurrentSpeedGbps": adapter.gbps, "MaxSpeedGbps": adapter.gbps}
     own: Document = {"Ethernet": {"AssociatedMACAddresses": [f"${{mac:{mac}}}"]}}
     if adapter.protocol == "InfiniBand":
-        guid = f"${{hex:node {mac}}}${{hex:port {mac}}}"
+        guid = f"${{guid:{mac}}}"
         own = {"InfiniBand": {"AssociatedNodeGUIDs": [guid], "AssociatedPortGUIDs": [guid]}}
     properties = {
         "PortId": path.rsplit("/", 1)[-1],
@@ -125,7 +119,7 @@ def _function(path: str, one: str, adapter: Adapter, mac: int) -> Entry:
     port = f"{path}/Ports/{one}"
     own: Document = {"Ethernet": {"MACAddress": f"${{mac:{mac}}}", "PermanentMACAddress": f"${{mac:{mac}}}"}}
     if adapter.protocol == "InfiniBand":
-        guid = f"${{hex:node {mac}}}${{hex:port {mac}}}"
+        guid = f"${{guid:{mac}}}"
         own = {"InfiniBand": {"NodeGUID": guid, "PermanentNodeGUID": guid, "PermanentPortGUID": guid, "PortGUID": guid}}
     properties = {
         "NetDevFuncType": adapter.protocol,

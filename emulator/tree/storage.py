@@ -80,7 +80,7 @@ def _drive(persona: Persona, number: int, path: str) -> Document:
         },
         "Links": {
             "Chassis": link(path.rsplit("/Drives/", 1)[0]),
-            "Storage": links([f"{places.host(persona)}/Storage/{system.storage_id}"]),
+            "Storage": link(f"{places.host(persona)}/Storage/{system.storage_id}"),
             "Volumes": [],
         },
         "Status": HEALTHY,

@@ -131,10 +131,10 @@ def _summaries(persona: Persona, path: str) -> Document:
         "LogicalProcessorCount": system.cpu_cores * count * threads,
     }
     metrics = f"{path}/MemorySummary/MemoryMetrics"
-    memory = {"TotalSystemMemoryGiB": system.memory_gib, "MemoryMirroring": "None", "Status": HEALTHY}
+    memory: Document = {"TotalSystemMemoryGiB": system.memory_gib, "MemoryMirroring": "None"}
     if path == places.host(persona):
         memory["Metrics"] = link(metrics)
-    return {"ProcessorSummary": {**processors, "Status": HEALTHY}, "MemorySummary": memory}
+    return {"ProcessorSummary": processors, "MemorySummary": memory}
 
 
 def _links(persona: Persona, chassis: str, manager: str = "") -> Document:
