@@ -40,7 +40,7 @@ async def change_settings(request: Request) -> Response:
     check_host(request)
     machine = request.machine
     _check_there(machine, request.path)
-    if request.path.lower() != str(_settings_path(machine) or "").lower():
+    if request.path.lower() != str(settings_path(machine) or "").lower():
         raise not_found(request.path)
     return await _change(request)
 
@@ -48,7 +48,7 @@ async def change_settings(request: Request) -> Response:
 async def change_bios(request: Request) -> Response:
     """PATCH of Bios itself: refused where there is a settings object."""
     check_host(request)
-    if _settings_path(request.machine):
+    if settings_path(request.machine):
         raise not_writable("Attributes")
     return await _change(request)
 
@@ -199,7 +199,7 @@ def _of_host(machine: Machine, document: Document) -> bool:
     return str(document["@odata.id"]).lower().startswith(host)
 
 
-def _settings_path(machine: Machine) -> str | None:
+def settings_path(machine: Machine) -> str | None:
     """Where the settings object is by what the BMC says, or None."""
     bios = machine.board.document(f"{SYSTEMS}/{machine.board.persona.system.id}/Bios")
     if bios is None:
@@ -222,7 +222,7 @@ def _check_there(machine: Machine, path: str) -> None:
 
 def _moved_from(request: Request) -> str:
     check_host(request)
-    path = _settings_path(request.machine)
+    path = settings_path(request.machine)
     if path is None or not request.machine.board.faults.peek("bios-settings-moved"):
         raise not_found(request.path)
     return path

@@ -5,6 +5,7 @@ from typing import Any
 
 from emulator.machine.machine import Machine
 from emulator.machine.tasks import Task
+from emulator.redfish.bios_jobs import create_job
 from emulator.redfish.errors import RedfishError, missing, not_found
 from emulator.redfish.http import Request, Response, collection, no_content, ok
 from emulator.redfish.router import Route
@@ -148,7 +149,7 @@ _DELL = "/redfish/v1/Managers/{}/Oem/Dell"
 ROUTES = (
     Route(JOBS, get=get_jobs),
     Route(f"{JOBS}/{{}}", get=get_job, delete=delete_job),
-    Route(f"{_DELL}/Jobs", get=get_jobs),
+    Route(f"{_DELL}/Jobs", get=get_jobs, post=create_job),
     Route(f"{_DELL}/Jobs/{{}}", get=get_job, delete=delete_job),
     Route(f"{_DELL}/DellJobService/Actions/DellJobService.DeleteJobQueue", post=delete_queue),
 )

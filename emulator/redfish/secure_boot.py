@@ -1,10 +1,11 @@
 """SecureBoot: what is enabled, and the certificates and signatures in its databases."""
 
+import re
 from typing import Any
 
 from emulator.machine.machine import Machine
 from emulator.redfish.errors import RedfishError, action_value, missing, not_found, not_in_list, wrong_type
-from emulator.redfish.http import Request, Response, collection, no_content, ok
+from emulator.redfish.http import Request, Response, no_content, ok
 from emulator.redfish.router import Route
 from emulator.redfish.systems import check_host
 from emulator.tree.document import Document
@@ -12,6 +13,7 @@ from emulator.tree.secure_boot import CERTIFICATE, RESETS, SIGNATURE, described
 from emulator.tree.systems import SYSTEMS
 
 _KINDS = {"Certificates": CERTIFICATE, "Signatures": SIGNATURE}
+_PLACE = re.compile(r"/SecureBootDatabases/[^/]+/(Certificates|Signatures)$")
 _SIGNATURE = ("SignatureString", "SignatureType", "SignatureTypeRegistry", "UefiSignatureOwner")
 
 
@@ -27,6 +29,21 @@ def show(machine: Machine, document: Document) -> None:
         "SecureBootMode": "UserMode" if state.has_platform_key else "SetupMode",
     }
     document.update({name: value for name, value in live.items() if name in document})
+
+
+def show_entries(machine: Machine, document: Document) -> None:
+    """The certificates or signatures of a database as they are now; other collections stay as they are."""
+    path = str(document["@odata.id"]).rstrip("/")
+    if _PLACE.search(path):
+        document["Members"] = [{"@odata.id": f"{path}/{identity}"} for identity in machine.secure_boot.entries(path)]
+        document["Members@odata.count"] = len(document["Members"])
+
+
+def show_entry(machine: Machine, document: Document) -> None:
+    """404 for a certificate or signature of a database that was removed."""
+    path, _, identity = str(document["@odata.id"]).rstrip("/").rpartition("/")
+    if _PLACE.search(path) and identity not in machine.secure_boot.entries(path):
+        raise not_found(path)
 
 
 async def change(request: Request) -> Response:
@@ -63,14 +80,6 @@ async def reset_database(request: Request) -> Response:
         raise not_found(request.path)
     _reset(request.machine, path, _reset_type(request, RESETS, "SecureBootDatabase.ResetKeys"))
     return no_content()
-
-
-async def get_entries(request: Request) -> Response:
-    """The certificates or the signatures of a database."""
-    document = _check_there(request, request.path)
-    kind = str(document["@odata.type"]).lstrip("#").partition(".")[0]
-    members = list(request.machine.secure_boot.entries(request.path))
-    return collection(kind, request.path, str(document.get("Name", "")), members)
 
 
 async def add_entry(request: Request) -> Response:
@@ -165,6 +174,6 @@ ROUTES = (
     Route(_PATH, patch=change),
     Route(f"{_PATH}/Actions/SecureBoot.ResetKeys", post=reset_keys),
     Route(f"{_DATABASE}/Actions/SecureBootDatabase.ResetKeys", post=reset_database),
-    Route(f"{_DATABASE}/{{}}", get=get_entries, post=add_entry, lasting=True),
+    Route(f"{_DATABASE}/{{}}", post=add_entry),
     Route(f"{_DATABASE}/{{}}/{{}}", get=get_entry, delete=delete_entry, lasting=True),
 )

@@ -41,17 +41,6 @@ class OneSystem(FakeDriver):  # type: ignore[misc]  # sushy-tools publishes no t
         """The id."""
         return self.uuid(identity)
 
-    def get_secure_boot(self, identity: str) -> bool:
-        """Whether secure boot is on."""
-        self.uuid(identity)
-        return self._machine.board.state.secure_boot
-
-    def set_secure_boot(self, identity: str, secure: bool) -> None:  # noqa: FBT001  (sushy-tools' signature)
-        """Turn secure boot on or off."""
-        self.uuid(identity)
-        self._machine.board.state.secure_boot = bool(secure)
-        self._machine.board.save()
-
     def get_nics(self, identity: str) -> list[dict[str, str]]:
         """The ports of the host."""
         self.uuid(identity)

@@ -1,5 +1,7 @@
 """BIOS settings wait for their apply time; passwords, jobs and power cycles by attribute. Over HTTPS."""
 
+import datetime as dt
+
 from emulator.testing import Bmc, EmulatedFleet
 from tests.emulator.bios_site import DELL, ON_RESET, boot, stage
 from tests.emulator.bmc_client import BmcClient, wait_for
@@ -85,3 +87,40 @@ def test_attribute_that_asks_for_a_power_cycle_takes_the_bmc_down_once() -> None
         wait_for(lambda: fleet.truth("r01-u01")["bmc_resets"] == 1)
         wait_for(lambda: fleet.truth("r01-u01")["phase"] == "no-bootable-device")
         assert fleet.truth("r01-u01")["bios"]["PowerCycleRequest"] == "None"
+
+
+def test_job_in_the_queue_applies_what_is_pending() -> None:
+    """dell/iDRAC-Redfish-Scripting#84: PATCH, then POST of TargetSettingsURI to the job queue."""
+    with EmulatedFleet([Bmc("dell-xe9680", faults=("bios-needs-apply-time",))]) as fleet:
+        client = BmcClient(fleet.bmcs[0])
+        jobs = "/redfish/v1/Managers/iDRAC.Embedded.1/Oem/Dell/Jobs"
+        body = {"TargetSettingsURI": f"{DELL}/Settings"}
+        assert client.send("POST", jobs, json=body).status_code == 400
+        stage(client, f"{DELL}/Settings", {"BootSeqRetry": "Disabled"})
+        assert client.send("POST", jobs, json={"TargetSettingsURI": DELL}).status_code == 400
+        answer = client.send("POST", jobs, json=body)
+        assert (answer.status_code, task_state(client)) == (202, "Pending")
+        job = client.get(client.get(jobs)["Members"][-1]["@odata.id"])
+        assert (job["JobState"], job["JobType"]) == ("Scheduled", "BIOSConfiguration")
+        assert client.send("POST", jobs, json=body).status_code == 400
+        boot(fleet, client)
+        assert client.get(DELL)["Attributes"]["BootSeqRetry"] == "Disabled"
+        assert task_state(client) == "Completed"
+
+
+def test_window_that_begins_soon_restarts_the_host_by_itself() -> None:
+    """DSP0266: AtMaintenanceWindowStart applies at the start of the window."""
+    with EmulatedFleet([Bmc("dell-xe9680", power="On")]) as fleet:
+        client = BmcClient(fleet.bmcs[0])
+        soon = dt.datetime.now(dt.UTC) + dt.timedelta(seconds=1)
+        window = {
+            "ApplyTime": "AtMaintenanceWindowStart",
+            "MaintenanceWindowStartTime": soon.isoformat(),
+            "MaintenanceWindowDurationInSeconds": 600,
+        }
+        wanted = {"BootSeqRetry": "Disabled"}
+        answer = stage(client, f"{DELL}/Settings", wanted, **{"@Redfish.SettingsApplyTime": window})
+        assert answer.status_code == 200
+        assert client.get(DELL)["Attributes"]["BootSeqRetry"] == "Enabled"
+        wait_for(lambda: client.get(DELL)["Attributes"]["BootSeqRetry"] == "Disabled")
+        assert fleet.truth("r01-u01")["resets"] == 1
