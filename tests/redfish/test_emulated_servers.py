@@ -213,7 +213,7 @@ async def test_a_broken_expand_costs_requests_and_nothing_else(
             broken = await bmc.inventory()
         finally:
             fleet.clear_fault(one.name, "expand-broken")
-    assert len(broken.firmware) == 62
+    assert len(broken.firmware) == 69
     assert len(broken.gpus) == 8
     assert all(component.version for component in broken.firmware)
 
