@@ -71,7 +71,8 @@ async def _frames(machine: Machine, stream: Stream) -> AsyncIterator[bytes]:
         yield b": the stream is open\n\n"
         while True:
             try:
-                frame = await asyncio.wait_for(stream.frames.get(), _KEEP_ALIVE_SECONDS)
+                async with asyncio.timeout(_KEEP_ALIVE_SECONDS):  # wait_for may lose a cancellation (before 3.12)
+                    frame = await stream.frames.get()
             except TimeoutError:
                 yield b": still here\n\n"
                 continue

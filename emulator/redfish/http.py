@@ -64,7 +64,7 @@ class Response:
     """An answer: a JSON document, raw bytes in `content`, or a `stream` of bytes that goes on until it ends.
 
     `etag` is what the ETag is made of when that is not the whole document. `lasting`: it stays the same until
-    something happens to the machine.
+    something happens to the machine. `zipped`: a document is sent compressed.
     """
 
     status: int = 200
@@ -74,6 +74,7 @@ class Response:
     stream: AsyncIterator[bytes] | None = None
     etag: bytes | None = None
     lasting: bool = False
+    zipped: bool = False
 
 
 def ok(kind: str, path: str, document: dict[str, Any]) -> Response:

@@ -32,6 +32,12 @@ async def apply_query(request: Request, response: Response, query: Query, dispat
         response.document = _selected(document, query.select)
 
 
+def is_long(request: Request, response: Response) -> bool:
+    """Whether a collection has more members than the service sends at once."""
+    page = request.machine.board.persona.protocol.page_size
+    return page is not None and len((response.document or {}).get("Members", ())) > page
+
+
 async def _members(request: Request, response: Response, query: Query, dispatch: Dispatch) -> Document:
     document: Document = response.document or {}
     members = document["Members"]

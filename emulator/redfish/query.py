@@ -61,9 +61,10 @@ def read_query(persona: Persona, text: str) -> Query:
     for name, value in parse_qsl(text, keep_blank_values=True):
         if name in _READERS:
             supported, field, read = _READERS[name]
-            if not supported(persona):
+            if supported(persona):
+                found[field] = read(persona, value)
+            elif name.startswith("$"):
                 raise _unsupported(name)
-            found[field] = read(persona, value)
         elif name == "excerpt":
             raise _wrong(name, value)
         elif name.startswith("$"):

@@ -15,7 +15,7 @@ from emulator.redfish.etags import add_etag, not_modified
 from emulator.redfish.headers import describe
 from emulator.redfish.http import Request, Response
 from emulator.redfish.misbehaviour import Misbehaviour
-from emulator.redfish.queried import apply_query
+from emulator.redfish.queried import apply_query, is_long
 from emulator.redfish.query import NOTHING, read_query
 from emulator.redfish.resources import Resources
 from emulator.redfish.telemetry import attach
@@ -85,10 +85,11 @@ class RedfishService:
             if reads:
                 describe(response, self._resources.allowed(request, response.document))
                 query = read_query(request.machine.board.persona, request.query)
-                if query is not NOTHING:
+                if query is not NOTHING or is_long(request, response):
                     await apply_query(request, response, query, self._resources.dispatch)
                     response.etag = None
                 add_etag(request, response)
+                response.zipped = _takes_gzip(request)
                 self._keep(request, response)
                 if not_modified(request, response):
                     response = Response(304, headers={"ETag": response.headers["ETag"]})
@@ -112,7 +113,12 @@ class RedfishService:
 
 
 def _key(request: Request) -> str:
-    return f"{request.path}?{request.query}" if request.query else request.path
+    path = f"{request.path}?{request.query}" if request.query else request.path
+    return f"{path} gzip" if _takes_gzip(request) else path
+
+
+def _takes_gzip(request: Request) -> bool:
+    return request.machine.board.persona.protocol.gzip and "gzip" in request.headers.get("accept-encoding", "")
 
 
 async def _send_known(answer: Answer, send: Send) -> None:

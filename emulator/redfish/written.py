@@ -34,10 +34,25 @@ _PROTOCOL: Mapping[str, Rule] = {"ProtocolEnabled": bool, "Port": int}
 WRITABLE: Mapping[str, Mapping[str, Rule]] = {
     "Chassis": _MARKS,
     "ComputerSystem": _MARKS,
+    "Control": {"SetPoint": float, "ControlMode": ("Automatic", "Manual", "Disabled")},
     "EventService": {"ServiceEnabled": bool, "DeliveryRetryAttempts": int, "DeliveryRetryIntervalSeconds": int},
     "LogService": {"ServiceEnabled": bool},
     "Drive": {"AssetTag": str, "LocationIndicatorActive": bool},
+    "EnvironmentMetrics": {"PowerLimitWatts": {"SetPoint": float}},
+    "EthernetInterface": _ADDRESSES,
     "Manager": {"DateTimeLocalOffset": str, "LocationIndicatorActive": bool},
+    "ManagerNetworkProtocol": {
+        "HostName": str,
+        "FQDN": str,
+        "NTP": {"ProtocolEnabled": bool, "NTPServers": list},
+        "SSDP": {
+            **_PROTOCOL,
+            "NotifyMulticastIntervalSeconds": int,
+            "NotifyTTL": int,
+            "NotifyIPv6Scope": ("Link", "Site", "Organization"),
+        },
+        **dict.fromkeys(("HTTP", "IPMI", "KVMIP", "SSH"), _PROTOCOL),
+    },
 }
 
 
