@@ -138,6 +138,10 @@ class EmulatedFleet:
         """Heal a fault."""
         self._admin("DELETE", f"/bmcs/{name}/faults/{fault}")
 
+    def set_load(self, name: str, fraction: float | None) -> None:
+        """What runs on the host needs this share of it all (0..1); None: nothing does."""
+        self._admin("PUT", f"/bmcs/{name}/load", {"fraction": fraction})
+
     def act(self, name: str, action: str) -> None:
         """power-loss, power-restore or kill-agent."""
         self._admin("POST", f"/bmcs/{name}/actions/{action}")

@@ -31,6 +31,7 @@ class Bmcs:
             Route("/bmcs/{name}", self.show, methods=["GET"]),
             Route("/bmcs/{name}/faults/{fault}", self.set_fault, methods=["PUT"]),
             Route("/bmcs/{name}/faults/{fault}", self.clear_fault, methods=["DELETE"]),
+            Route("/bmcs/{name}/load", self.set_load, methods=["PUT"]),
             Route("/bmcs/{name}/actions/{action}", self.act, methods=["POST"]),
         ]
 
@@ -58,6 +59,20 @@ class Bmcs:
         """Heal a fault."""
         machine = self._find(request)
         machine.clear_fault(request.path_params["fault"])
+        return answer(machine.truth())
+
+    async def set_load(self, request: Request) -> Response:
+        """{"fraction": 0.9}: what runs on the host needs this share of it all until it restarts; null: none."""
+        machine = self._find(request)
+        fraction = (await body_of(request)).get("fraction")
+        if fraction is not None and (isinstance(fraction, bool) or not isinstance(fraction, int | float)):
+            raise Refused(400, "fraction: a number from 0 to 1, or null")
+        if fraction is not None and not 0 <= fraction <= 1:
+            raise Refused(400, f"fraction: {fraction} is not between 0 and 1")
+        try:
+            machine.host.heat.bear(fraction)
+        except ValueError as error:
+            raise Refused(409, str(error)) from error
         return answer(machine.truth())
 
     async def act(self, request: Request) -> Response:
