@@ -18,7 +18,7 @@ class System(Part):
     reset_info: Literal["none", "also", "only"] = "none"  # whether ResetActionInfo says which types there are
     version_pattern: str = "(.*)"
     asset_tag: str = ""
-    serial_console: tuple[str, ...] = ("SSH", "IPMI")  # ways to the serial console
+    serial_console: tuple[str, ...] = ()  # ways to the console; OCP's server profile fails with any
     serial_command: str = "cd system1/sol1; start"
     graphical_console: tuple[str, ...] = ("KVMIP",)
     trusted_module: Literal["TPM2_0", "none"] = "TPM2_0"

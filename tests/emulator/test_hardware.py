@@ -258,3 +258,12 @@ def test_a_leak_is_seen_in_the_detector_and_in_its_group(break_it: Break) -> Non
     assert (detector["DetectorState"], detector["Status"]["Health"]) == ("Critical", "Critical")
     assert health(bmc, f"{TRAY}/ThermalSubsystem/LeakDetection") == "Critical"
     assert bmc.get(TRAY)["Status"]["HealthRollup"] == "Critical"
+
+
+def test_drives_without_raid_make_no_volume(bmc: BmcClient) -> None:
+    """DSP2046, Volume: RAIDType is one of the controller's SupportedRAIDTypes, here none."""
+    path = f"{HOST}/Storage/NVMe/Volumes"
+    assert "POST" in bmc.send("GET", path).headers["Allow"]
+    answer = bmc.send("POST", path, json={"RAIDType": "RAID1", "CapacityBytes": 10**12})
+    assert (answer.status_code, "PropertyValueNotInList" in answer.text) == (400, True)
+    assert "RAIDType" in bmc.send("POST", path, json={}).text
