@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
-from provisioner.redfish.snapshot import Document, folded, links
+from provisioner.redfish.snapshot import Document, folded
 
 QUERY = "?$expand=.($levels=1)"
 PATIENCE_SECONDS = 30.0
@@ -64,8 +64,10 @@ def offered(root: Document) -> bool:
 def members_of(collection: Document) -> list[tuple[str, Document]] | None:
     """Path and document of each member of an expanded answer; None when it is not really expanded."""
     listed = collection.get("Members")
-    paths = links(collection, "Members")
-    if not isinstance(listed, list) or len(paths) != len(listed):
+    if not isinstance(listed, list) or not all(isinstance(member, dict) for member in listed):
+        return None
+    paths = [member.get("@odata.id") for member in listed]
+    if not all(isinstance(path, str) and path for path in paths):
         return None
     if collection.get("Members@odata.count", len(listed)) != len(listed):
         return None

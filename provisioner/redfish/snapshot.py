@@ -42,10 +42,8 @@ class Snapshot:
         self._documents[folded(path)] = document
 
     def add_members(self, path: str, members: Members) -> None:
-        """Keep what the members of the collection at `path` answered, each of them and all together."""
+        """Keep what the members of the collection at `path` answered; `document` does not find them one by one."""
         self._members[folded(path)] = members
-        for member, document in members:
-            self.add(member, document)
 
     def document(self, path: str | None) -> Document | None:
         """What `path` answered; None when it was not asked or had nothing."""

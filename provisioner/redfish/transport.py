@@ -10,7 +10,6 @@ import aiohttp
 import orjson
 import yarl
 from aiohttp.client_proto import ResponseHandler
-from multidict import CIMultiDict
 
 from provisioner.errors import AnswerLost, BmcError, BmcUnreachable, CertificateChanged
 from provisioner.models.node import BmcAddress
@@ -148,7 +147,7 @@ class Transport:
                 allow_redirects=False,
             ) as response:
                 content = await _body(response, largest_bytes)
-                return Answer(response.status, CIMultiDict(response.headers), content)
+                return Answer(response.status, response.headers, content)
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             raise _meaning(str(address), method, path, error=error) from error
 
