@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
-from emulator.persona.load import load_persona
+from emulator.kind import load_kind
 from emulator.testing import Bmc, EmulatedFleet, RunningBmc
 from tests.conformance.dmtf import copy_profiles, unpack_schemas
 from tests.conformance.report import Report
@@ -65,7 +65,7 @@ def _use(suite: Suite, persona: str) -> Question:
 
 def take_over(bmc: RunningBmc) -> RunningBmc:
     """Change the factory password where the BMC lets nobody in before that."""
-    accounts = load_persona(bmc.persona).accounts
+    accounts = load_kind(bmc.persona).persona.accounts
     if not accounts.change_required:
         return bmc
     account = f"/redfish/v1/AccountService/Accounts/{accounts.id}"

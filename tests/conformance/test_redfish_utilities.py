@@ -71,10 +71,12 @@ def new_firmware(persona: Persona) -> tuple[str, bytes]:
 def other_setting(persona: Persona) -> tuple[str, Attribute]:
     """A BIOS attribute that anybody may change, and a value that it does not have."""
     held = {dependency.attribute for dependency in persona.bios.dependencies}
+    if persona.bios.cycle:
+        held.add(persona.bios.cycle.attribute)
     for name, attribute in persona.bios.attributes.items():
         others = [value for value in attribute.allowed if value != attribute.value]
         locked = attribute.read_only or attribute.gray_out or attribute.immutable or attribute.hidden
-        if others and not locked and name not in held and persona.bios.cycle is None:
+        if others and not locked and name not in held:
             return name, others[0]
     raise LookupError(f"{persona.name} has no BIOS attribute to change")
 
@@ -161,7 +163,7 @@ def test_rf_virtual_media(server: Server) -> None:
             rf(server.bmc, "virtual_media", *server.system, "info")
         return
     image = "http://127.0.0.1:9/installer.iso"
-    rf(server.bmc, "virtual_media", *server.system, "insert", "--image", image)
+    rf(server.bmc, "virtual_media", *server.system, "insert", "--image", image, "--mediatypes", "CD", "DVD", "USBStick")
     assert image in json.dumps(server.truth["media"])
     shown = rf(server.bmc, "virtual_media", *server.system, "info")
     drive = next(name for name, inside in server.truth["media"].items() if image in json.dumps(inside))
