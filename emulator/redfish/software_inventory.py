@@ -34,8 +34,7 @@ async def get_inventory(request: Request) -> Response:
     found = [entry.name for entry in entries(machine)]
     members = found[: inventory_share(machine, len(found))]
     response = collection("SoftwareInventoryCollection", INVENTORY, "Software Inventory Collection", members)
-    pushed = machine.board.persona.update.push_uri == INVENTORY
-    response.headers["Allow"] = ", ".join((*READING, "POST") if pushed else READING)
+    response.headers["Allow"] = ", ".join(READING)  # the schema knows no POST here; iDRAC takes it all the same
     if machine.board.persona.update.two_step:
         response.headers["ETag"] = inventory_etag(machine)
     return response
