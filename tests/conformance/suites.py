@@ -15,7 +15,7 @@ from emulator.testing import RunningBmc
 from tests.conformance.report import RESULTS, Finding, Report
 
 _LAUNCH = Path(__file__).with_name("launch.py")
-_LIMIT_SECONDS = 280
+_LIMIT_SECONDS = 500
 # requests prefers these to the "do not verify" of a session.
 _CERTIFICATE_STORES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 

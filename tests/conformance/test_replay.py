@@ -66,7 +66,7 @@ def material(tmp_path: Path) -> Material:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1100)
 @pytest.mark.parametrize(
     "machine", [pytest.param(machine, marks=pytest.mark.xdist_group(f"replay {machine}")) for machine in MACHINES]
 )

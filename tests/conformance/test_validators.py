@@ -16,7 +16,7 @@ from tests.conformance.summary import LINE, RULES
 def question(suite: Suite, persona: str) -> ParameterSet:
     """Suites that write run side by side in one worker; the others of a persona share its BMC."""
     group = "conformance writes" if suite.writes else f"conformance {persona}"
-    marks = (pytest.mark.slow, pytest.mark.timeout(400), pytest.mark.xdist_group(group))
+    marks = (pytest.mark.slow, pytest.mark.timeout(600), pytest.mark.xdist_group(group))
     return pytest.param(suite.name, persona, marks=marks, id=f"{suite.name}-{persona}")
 
 
