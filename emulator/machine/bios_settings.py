@@ -4,10 +4,10 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from emulator.machine.bios_registry import resolve
 from emulator.machine.board import Board
 from emulator.machine.tasks import Task, Tasks
 from emulator.persona.bios import Attribute
+from emulator.persona.bios_rules import resolve
 
 _WAITS = "Pending"
 

@@ -38,7 +38,7 @@ class BiosAttribute(Part):
 
 
 class Condition(Part):
-    """MapFrom: `terms` joins it to the condition before it; None means AND."""
+    """MapFrom: `terms` joins it to the condition before it, or to the next one where the first condition has terms."""
 
     attribute: str
     property: str = "CurrentValue"
@@ -69,7 +69,8 @@ class Bios(Part):
     `commit`: pending values wait for an apply time or a job, however often the host restarts. `job`: an apply time
     makes a job, and nothing more may be changed before it has run. `shows`: what the settings object holds.
     `partial`: of a change with a bad attribute the good ones are taken. `numbered`: the registry numbers the values,
-    Attributes have the display texts. `reset_body`: ResetBios needs a JSON body.
+    Attributes have the display texts. `reset_body`: ResetBios needs a JSON body. `missing_terms`: what joins
+    conditions without MapTerms; iDRAC's registries mean OR (Dell R750: its recorded locks agree with nothing else).
     """
 
     settings: str | None = "Settings"
@@ -77,6 +78,7 @@ class Bios(Part):
     registry_version: str = "1.0.0"
     attributes: dict[str, BiosAttribute] = Field(default_factory=dict)
     dependencies: tuple[Dependency, ...] = ()
+    missing_terms: Literal["AND", "OR"] = "AND"
     apply_times: tuple[ApplyTime, ...] = ("OnReset",)
     commit: bool = False
     job: bool = False

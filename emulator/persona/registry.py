@@ -6,6 +6,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from emulator.persona.bios import Bios, BiosAttribute, Condition, Dependency
+from emulator.persona.bios_rules import resolve
 
 _LIMITS = {
     "LowerBound": "lower",
@@ -45,7 +46,42 @@ def dependencies_of(registry: Mapping[str, Any], known: Mapping[str, Any]) -> tu
 def bios_of(registry: Mapping[str, Any], values: Mapping[str, Any], **policy: Any) -> Bios:
     """The BIOS whose Attributes were recorded as `values`; `policy` are other fields of Bios."""
     attributes = attributes_of(registry, values)
-    return Bios(attributes=attributes, dependencies=dependencies_of(registry, attributes), **policy)
+    dependencies = dependencies_of(registry, attributes)
+    terms = "OR" if _joined_by_or(attributes, dependencies, values) else "AND"
+    bios = Bios.model_validate(
+        {"attributes": attributes, "dependencies": dependencies, "missing_terms": terms, **policy}
+    )
+    own = {name: _own(attribute, resolve(bios, values).properties.get(name, {})) for name, attribute in _locked(bios)}
+    return bios.model_copy(update={"attributes": {**attributes, **own}})
+
+
+def _joined_by_or(
+    attributes: Mapping[str, BiosAttribute], dependencies: tuple[Dependency, ...], values: Mapping[str, Any]
+) -> bool:
+    """Whether conditions without any MapTerms mean OR: all that follows from it is as it was recorded."""
+    several = [dependency for dependency in dependencies if len(dependency.when) > 1]
+    if not several or any(condition.terms for dependency in several for condition in dependency.when):
+        return False
+    resolved = resolve(Bios(attributes=dict(attributes), dependencies=tuple(several), missing_terms="OR"), values)
+    locks = (
+        getattr(attributes[name], _FLAGS[given]) == value
+        for name, properties in resolved.properties.items()
+        for given, value in properties.items()
+        if given in _FLAGS
+    )
+    return resolved.values == dict(values) and all(locks)
+
+
+def _locked(bios: Bios) -> list[tuple[str, BiosAttribute]]:
+    return [(name, one) for name, one in bios.attributes.items() if one.read_only or one.hidden or one.gray_out]
+
+
+def _own(attribute: BiosAttribute, properties: Mapping[str, Any]) -> BiosAttribute:
+    """`attribute` without the locks that follow from dependencies: they held when it was recorded, not for ever."""
+    follow = {
+        field: False for name, field in _FLAGS.items() if name != "ResetRequired" and properties.get(name) is True
+    }
+    return attribute.model_copy(update=follow)
 
 
 def _attribute(entry: Mapping[str, Any] | None, value: Any) -> BiosAttribute:

@@ -3,19 +3,18 @@
 from collections.abc import Mapping
 from typing import Any
 
-from emulator.persona.boot import Boot
 from emulator.persona.hardware import BmcPart, ChassisPart, Durations, Gpus, System
 from emulator.persona.persona import Persona
 from emulator.persona.registry import bios_of
 from emulator.persona.service import Accounts, Expand, Protocol, Root, Services, Sessions
 from emulator.persona.update import Tasks, Update
 from emulator.recording.firmware import components_of, inventory_of
+from emulator.recording.power import boot_of, cycles_of
 from emulator.recording.recording import Recording
 from emulator.tree.document import ROOT, Document
 
 _DURATIONS = Durations(power_on=5, power_off=5, post=60, bmc_reset=60, boot_retry=20)
 _RESETS = ("On", "ForceOff", "GracefulShutdown", "ForceRestart", "GracefulRestart")
-_TARGETS = ("None", "Pxe", "Hdd", "Cd", "BiosSetup")
 _APPLY_TIMES = ("Immediate", "OnReset", "AtMaintenanceWindowStart", "InMaintenanceWindowOnReset")
 
 
@@ -44,7 +43,8 @@ def persona_of(recording: Recording, name: str) -> Persona:
         accounts=_accounts(recording),
         sessions=Sessions(limit=16, timeout_seconds=max(30, _number(recording, "SessionService", "SessionTimeout"))),
         durations=_DURATIONS,
-        boot=_boot(host),
+        boot=boot_of(recording, host),
+        cycles=cycles_of(recording),
         bios=_bios(recording, host),
         update=_update(recording),
         tasks=Tasks(),
@@ -148,17 +148,6 @@ def _accounts(recording: Recording) -> Accounts:
         lockout_threshold=int(service.get("AccountLockoutThreshold") or 0),
         lockout_seconds=float(service.get("AccountLockoutDuration") or 60),
         counter_reset_seconds=float(service.get("AccountLockoutCounterResetAfter") or 60),
-    )
-
-
-def _boot(host: Document) -> Boot:
-    boot = host.get("Boot", {})
-    targets = boot.get("BootSourceOverrideTarget@Redfish.AllowableValues") or ()
-    modes = boot.get("BootSourceOverrideMode@Redfish.AllowableValues") or ("UEFI",)
-    return Boot(
-        targets=tuple(dict.fromkeys(["None", *map(str, targets)])) if targets else _TARGETS,
-        modes=tuple(map(str, modes)),
-        http_boot_uri="HttpBootUri" in boot,
     )
 
 

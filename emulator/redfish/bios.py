@@ -4,8 +4,8 @@ import datetime as dt
 from collections.abc import Mapping
 from typing import Any
 
-from emulator.machine.bios_registry import Problem, problems
 from emulator.machine.machine import Machine
+from emulator.persona.bios_rules import Problem, problems
 from emulator.redfish.apply_times import Wanted, read_apply_time
 from emulator.redfish.bios_messages import explained, not_applied, refusal
 from emulator.redfish.errors import RedfishError, message, missing, not_found, not_in_list, not_writable, wrong_type
@@ -29,7 +29,8 @@ def show(machine: Machine, document: Document) -> None:
         _show_current(machine, document)
         return
     _check_there(machine, str(document["@odata.id"]))
-    document["Attributes"] = machine.bios.future
+    every = document["Attributes"] if machine.board.persona.bios.shows == "all" else {}
+    document["Attributes"] = {**every, **machine.bios.future}
     fault = machine.board.faults.peek("bios-no-settings")
     if fault and fault["how"] == "no-attributes" and not document["Attributes"]:
         del document["Attributes"]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from emulator.machine.bios_registry import Problem
+from emulator.persona.bios_rules import Problem
 from emulator.redfish.errors import (
     RedfishError,
     message,

@@ -65,7 +65,19 @@ MEASURE: Mapping[str, Show] = {
 
 
 # A recorded server keeps what was recorded of its sensors, logs and reports.
-_LIVE_WHERE_RECORDED = ("Bios", "Chassis", "ComputerSystem", "Manager", "SecureBoot", "TaskService", "UpdateService")
+_LIVE_WHERE_RECORDED = (
+    "Bios",
+    "Certificate",
+    "CertificateCollection",
+    "Chassis",
+    "ComputerSystem",
+    "Manager",
+    "SecureBoot",
+    "Signature",
+    "SignatureCollection",
+    "TaskService",
+    "UpdateService",
+)
 
 
 def show(machine: Machine, path: str) -> Document | None:

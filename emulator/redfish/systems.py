@@ -96,7 +96,7 @@ def _future(request: Request) -> Document:
     """The document of the future state; it is made of the host's where the tree has none."""
     check_host(request)
     board = request.machine.board
-    if request.path != future_path(board):
+    if request.path.lower() != str(future_path(board)).lower():
         raise not_found(request.path)
     host = board.document(request.path.rpartition("/")[0]) or {}
     name = request.path.rpartition("/")[2]
@@ -110,5 +110,6 @@ ROUTES = (
     Route(f"{SYSTEMS}/{{}}", patch=change_system),
     Route(f"{SYSTEMS}/{{}}/SD", get=get_future, patch=change_future, lasting=True),
     Route(f"{SYSTEMS}/{{}}/Settings", get=get_future, patch=change_future, lasting=True),
+    Route(f"{SYSTEMS}/{{}}/Pending", get=get_future, patch=change_future, lasting=True),
     Route(f"{SYSTEMS}/{{}}/Actions/ComputerSystem.Reset", post=reset_system),
 )

@@ -6,8 +6,8 @@ from typing import Any
 import orjson
 import pytest
 
-from emulator.machine.bios_registry import problems, resolve
 from emulator.persona.bios import Bios, BiosAttribute, Condition, Dependency
+from emulator.persona.bios_rules import problems, resolve
 from emulator.persona.registry import bios_of
 from emulator.testing import EmulatedFleet
 from tests.emulator.bios_site import DELL, SMC, boot, messages, stage
@@ -54,6 +54,27 @@ def test_dependencies_reach_a_fixed_point_and_or_binds_in_order() -> None:
     assert resolve(chain, {"a": 1, "b": 0, "c": 0}).values == {"a": 1, "b": 1, "c": 1}
     assert [one.trouble for one in problems(chain, {"a": 0, "b": 0, "c": 0}, {"a": 1, "c": 0})] == ["read-only"]
     assert problems(chain, {"a": 0, "b": 0, "c": 0}, {"c": 3}) == []
+
+
+def test_conditions_without_terms_mean_or_where_the_recorded_locks_say_so() -> None:
+    """dell-r750-idrac9: of 46 dependencies that hold by OR all are as recorded, by AND 33 locks have no reason."""
+    registry_path, bios_path, _ = RECORDED["dell-r750-idrac9"]
+    root = MOCKUPS / "dell-r750-idrac9/redfish/v1"
+    registry = orjson.loads((root / registry_path / "index.json").read_bytes())
+    values = orjson.loads((root / bios_path / "index.json").read_bytes())["Attributes"]
+    bios = bios_of(registry, values)
+    assert bios.missing_terms == "OR"
+    assert [one.trouble for one in problems(bios, values, {"ProcCStates": "Enabled"})] == ["read-only"]
+    assert problems(bios, values, {"SysProfile": "Custom", "ProcCStates": "Enabled"}) == []
+
+
+@pytest.mark.parametrize(("terms", "holds"), [(("OR", None), True), ((None, "OR"), True), ((None, None), False)])
+def test_terms_stand_on_either_of_two_conditions(terms: tuple[Any, Any], holds: bool) -> None:
+    """lenovo-sr670v2-xcc has them on the first condition, gigabyte-h262-z63-megarac on the second."""
+    when = tuple(Condition(attribute="a", value=value, terms=term) for value, term in zip((1, 2), terms, strict=True))
+    dependency = Dependency(when=when, attribute="b", property="ReadOnly", value=True)
+    bios = Bios(attributes={"a": attribute(), "b": attribute()}, dependencies=(dependency,))
+    assert bool(problems(bios, {"a": 2, "b": 0}, {"b": 1})) is holds
 
 
 def test_dependencies_that_chase_each_other_come_to_an_end() -> None:

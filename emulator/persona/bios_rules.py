@@ -69,16 +69,14 @@ def _round(bios: Bios, values: Values, before: Resolved) -> Resolved:
 
 
 def _holds(bios: Bios, dependency: Dependency, state: Resolved) -> bool:
-    result = True
-    for number, condition in enumerate(dependency.when):
-        one = _meets(_found(bios, condition, state), condition)
-        if number == 0:
-            result = one
-        elif condition.terms == "OR":
-            result = result or one
-        else:
-            result = result and one
-    return result and bool(dependency.when)
+    """The conditions, joined from left to right; a term stands on the later of two, or on the earlier one."""
+    met = [_meets(_found(bios, condition, state), condition) for condition in dependency.when]
+    terms = [condition.terms for condition in dependency.when]
+    joining = terms[:-1] if terms[:1] != [None] else terms[1:]
+    result = bool(met) and met[0]
+    for one, term in zip(met[1:], joining, strict=True):
+        result = (result or one) if (term or bios.missing_terms) == "OR" else (result and one)
+    return result
 
 
 def _found(bios: Bios, condition: Condition, state: Resolved) -> Any:
