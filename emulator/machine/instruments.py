@@ -51,9 +51,11 @@ class Instruments:
 
     def gpu_limit(self, number: int) -> float:
         """The power limit of a GPU, as it was set."""
-        persona = self._board.persona
+        persona, written = self._board.persona, self._board.state.written
+        if not any(path.endswith("/EnvironmentMetrics") for path in written):
+            return persona.gpus.maximum_watts
         path = f"{places.gpus(persona)[number]}/EnvironmentMetrics"
-        return _set_point(self._board.state.written.get(path, {}), persona.gpus.maximum_watts)
+        return _set_point(written.get(path, {}), persona.gpus.maximum_watts)
 
     def throttled(self, number: int) -> bool:
         """Whether a GPU is slowed down because it is too hot."""
