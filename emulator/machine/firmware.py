@@ -155,9 +155,7 @@ class Firmware:
         if flash.later:
             return
         self.failed = self.failed or flash.task.state == "Exception"
-        for slot in self._board.persona.slots.values():
-            if self.slots.staged(slot.key):
-                self._staged_by.setdefault(slot.key, flash.task)
+        self._staged_by.update(dict.fromkeys(flash.staged, flash.task))
         self._vanish(flash.task, "completion")
         if flash.restarts_bmc:
             self.restarts = True
@@ -190,10 +188,10 @@ class Firmware:
             self._board.faults.take("task-vanishes")
             self._tasks.forget(task)
 
-    def _activation_failed(self, key: str) -> None:
+    def _activation_failed(self, key: str, version: str) -> None:
         task = self._staged_by.get(key)
         if task:
-            task.say(update_note("ActivateFailed", self.slots.staged(key) or "the new image", key))
+            task.say(update_note("ActivateFailed", version, key))
             task.status = "Warning"
 
 

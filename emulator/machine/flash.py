@@ -49,6 +49,8 @@ class Flash:
         self._order = order
         self.task = task
         self.restarts_bmc = False
+        self.staged: tuple[str, ...] = ()
+        """The slots that hold its image now."""
         self.later: tuple[Work, ...] = ()
         """What the host has to write in its next POST."""
 
@@ -229,6 +231,7 @@ class Flash:
         waits = self._order.stage_only or self._order.apply in ("OnReset", "InMaintenanceWindowOnReset")
         until = "host_reset" if waits and work.component.activation == "none" else None
         self._slots.stage(work.slots, work.header.version, until)
+        self.staged += tuple(slot.key for slot in work.slots)
         for slot in work.slots:
             done = self._slots.staged(slot.key) is None
             note = ("UpdateSuccessful", slot.key, work.image) if done else ("AwaitToActivate", work.image, slot.key)

@@ -24,7 +24,7 @@ class Slots:
         self._stale: dict[str, str] = {}  # what the BMC still says of a slot
         self.copy = BackgroundCopy(board)
         self.writing: tuple[str, ...] = ()
-        self.refused: Callable[[str], None] = lambda _key: None
+        self.refused: Callable[[str, str], None] = lambda _key, _version: None
 
     def inventory(self) -> dict[str, Slot]:
         """The slots by their inventory ids of now."""
@@ -125,7 +125,7 @@ class Slots:
         fault = faults.peek("activation-blocked")
         if fault and fault["component"] in ("", component):
             faults.take("activation-blocked")
-            self.refused(key)
+            self.refused(key, self._board.state.staged[key])
             return True
         return False
 
@@ -135,7 +135,7 @@ class Slots:
         state.staged_until.pop(key, None)
         if key in state.damaged:
             state.damaged.remove(key)
-            self.refused(key)
+            self.refused(key, new)
             return
         if self._board.faults.peek("inventory-stale"):
             self._stale.setdefault(key, old)

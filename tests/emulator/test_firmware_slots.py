@@ -7,7 +7,7 @@ import pytest
 from emulator.persona.firmware import ACTIVATED_BY
 from emulator.testing import Bmc, EmulatedFleet
 from tests.emulator.bmc_client import BmcClient, wait_for
-from tests.emulator.updates import INVENTORY, NEW_BIOS, TASKS, ended, keys, package, push, tasks, tray
+from tests.emulator.updates import INVENTORY, NEW_BIOS, TASKS, ended, keys, package, push, taken_over, tasks
 
 NAME = "r01-u01"
 APPLY = "@Redfish.OperationApplyTime"
@@ -123,7 +123,7 @@ def test_install_now_and_reboot_restarts_the_host() -> None:
 def test_a_second_slot_is_copied_after_the_activation_and_no_flash_is_taken_meanwhile() -> None:
     """H7; open-nvfwupd waits for the background copy after each BMC update of a GB200."""
     with EmulatedFleet([Bmc("gb200-compute-tray")], speed=300) as fleet:
-        client = tray(fleet.bmcs[0])
+        client = taken_over(fleet.bmcs[0])
         target = {"Targets": [f"{INVENTORY}/FW_BMC_0"]}
         push(client, package("bmc", "GB200Nvl-25.06-A", "gb200-compute-tray"), target)
         wait_for(lambda: fleet.truth(NAME)["firmware"]["FW_BMC_0"]["active"] == "GB200Nvl-25.06-A")
@@ -145,7 +145,7 @@ def test_a_second_slot_is_copied_after_the_activation_and_no_flash_is_taken_mean
 def test_a_write_protected_part_is_not_written() -> None:
     """H12: WriteProtected of GB200's BMC image; it can be taken away."""
     with EmulatedFleet([Bmc("gb200-compute-tray")]) as fleet:
-        client = tray(fleet.bmcs[0])
+        client = taken_over(fleet.bmcs[0])
         path = f"{INVENTORY}/FW_BMC_0"
         assert client.send("PATCH", path, json={"WriteProtected": "yes"}).status_code == 400
         assert client.send("PATCH", f"{INVENTORY}/UEFI", json={"WriteProtected": True}).status_code == 400

@@ -22,8 +22,8 @@ from tests.emulator.updates import (
     package,
     pldm,
     push,
+    taken_over,
     tasks,
-    tray,
 )
 
 HGX, DELL, GB200 = "r01-u01", "r01-u02", "r01-u03"
@@ -33,7 +33,7 @@ APPLY = "@Redfish.OperationApplyTime"
 @pytest.fixture(scope="module")
 def fleet() -> Iterator[EmulatedFleet]:
     with EmulatedFleet([Bmc("hgx-h100"), Bmc("dell-xe9680"), Bmc("gb200-compute-tray")]) as running:
-        tray(running.bmcs[2])
+        taken_over(running.bmcs[2])
         yield running
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import requests
 
 from emulator.package import Header, build_package
+from emulator.testing import RunningBmc
 from tests.emulator.bmc_client import BmcClient, wait_for
 
 SERVICE = "/redfish/v1/UpdateService"
@@ -58,11 +59,14 @@ def keys(task: dict[str, Any]) -> list[str]:
     return list(dict.fromkeys(message["MessageId"].rpartition(".")[2] for message in task["Messages"]))
 
 
-def tray(bmc: Any) -> BmcClient:
-    """A client of a GB200 tray whose factory password was changed."""
+def taken_over(bmc: RunningBmc) -> BmcClient:
+    """A client of a BMC whose factory password was changed, where it must be."""
     client = BmcClient(bmc)
-    client.send("PATCH", "/redfish/v1/AccountService/Accounts/root", json={"Password": "Changed-once-1"})
-    client.http.auth = ("root", "Changed-once-1")
+    answer = client.send("GET", SERVICE)
+    if answer.status_code == 403:
+        account = answer.json()["error"]["@Message.ExtendedInfo"][0]["MessageArgs"][0]
+        client.send("PATCH", account, json={"Password": "Changed-once-1"})
+        client.http.auth = (bmc.username, "Changed-once-1")
     return client
 
 
