@@ -23,6 +23,7 @@ class Answer:
 class _OfMachine:
     revision: int
     answers: dict[str, Answer] = field(default_factory=dict)
+    bytes: int = 0
 
 
 class Cache:
@@ -40,12 +41,14 @@ class Cache:
 
     def keep(self, machine: Machine, key: str, answer: Answer) -> None:
         """Keep the answer to the request `key`."""
-        self._bytes += len(answer.body)
         if self._bytes > _MOST_BYTES:
             self._machines.clear()
-            self._bytes = len(answer.body)
+            self._bytes = 0
         address, revision = machine.board.entry.address, machine.board.revision
         known = self._machines.get(address)
         if known is None or known.revision != revision:
+            self._bytes -= known.bytes if known else 0
             known = self._machines[address] = _OfMachine(revision)
         known.answers[key] = answer
+        known.bytes += len(answer.body)
+        self._bytes += len(answer.body)
