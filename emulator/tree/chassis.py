@@ -16,7 +16,7 @@ def build(persona: Persona) -> Iterator[Entry]:
     found = boxes(persona)
     yield collection(CHASSIS, "ChassisCollection", "Chassis Collection", [box.path for box in found])
     for box in found:
-        yield resource(box.path, "Chassis.v1_22_0.Chassis", box.name, _properties(persona, box, found))
+        yield resource(box.path, "Chassis.v1_26_0.Chassis", box.name, _properties(persona, box, found))
 
 
 def _properties(persona: Persona, box: Box, found: tuple[Box, ...]) -> Document:

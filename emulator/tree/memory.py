@@ -8,7 +8,7 @@ from emulator.tree.document import HEALTHY, Document, Entry, collection, link, l
 from emulator.tree.places import SYSTEMS
 from emulator.tree.systems import system_ids
 
-_KIND = "Memory.v1_16_0.Memory"
+_KIND = "Memory.v1_20_0.Memory"
 
 
 def build(persona: Persona) -> Iterator[Entry]:
