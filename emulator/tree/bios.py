@@ -76,9 +76,13 @@ def _registry(persona: Persona) -> Document:
         "Language": "en",
         "OwningEntity": persona.system.manufacturer,
         "RegistryVersion": bios.registry_version,
-        "SupportedSystems": [{"ProductName": persona.system.model, "SystemId": persona.system.id}],
+        "SupportedSystems": [{"ProductName": persona.system.model, "SystemId": _alphanumeric(persona.system.id)}],
         "RegistryEntries": entries,
     }
+
+
+def _alphanumeric(text: str) -> str:
+    return "".join(letter for letter in text if letter.isalnum())
 
 
 def _entry(bios: Bios, name: str, attribute: BiosAttribute) -> Document:

@@ -9,6 +9,7 @@ from emulator.tree.document import ROOT, Document, Entry, action, collection, li
 _SYSTEMS = f"{ROOT}/Systems"
 _ALLOWABLE = "@Redfish.AllowableValues"
 _MAC = "${mac:0}"
+_ALIASES = {"UsbCd": "Cd"}  # BootSource has no UsbCd for an option
 
 
 def build(persona: Persona) -> Iterator[Entry]:
@@ -21,7 +22,7 @@ def build(persona: Persona) -> Iterator[Entry]:
             "BootOptionReference": reference,
             "BootOptionEnabled": True,
             "DisplayName": option_name(target, _MAC),
-            "Alias": target,
+            "Alias": _ALIASES.get(target, target),
             "UefiDevicePath": device_path(target, _MAC),
         }
         yield resource(f"{path}/BootOptions/{reference}", "BootOption.v1_0_4.BootOption", reference, properties)
