@@ -93,6 +93,7 @@ FAULTS: tuple[Fault, ...] = (
         "ironcore-dev/metal-operator#80",
     ),
     Fault("graceful-restart-not-offered", "GracefulRestart is no reset type", "DMTF/Redfish-Tacklebox#82"),
+    Fault("power-cycle-not-offered", "PowerCycle is no reset type", "dsx-ai-factory/infra-controller#3058"),
     Fault("graceful-restart-is-hard", "GracefulRestart resets at once", "dell/iDRAC-Redfish-Scripting#29"),
     Fault(
         "shutdown-ignored",

@@ -11,7 +11,7 @@ from emulator.redfish.http import Request, Response, no_content
 from emulator.redfish.router import Route
 from emulator.tree.document import ROOT
 
-_LACKS = "graceful-restart-not-offered"
+_LACKS = {"graceful-restart-not-offered": "GracefulRestart", "power-cycle-not-offered": "PowerCycle"}
 _OEM = ("FinalPowerState",)  # what DellOemChassis.ExtendedReset takes beside ResetType
 
 
@@ -93,9 +93,13 @@ async def cut_power(request: Request) -> Response:
 def offered(machine: Machine) -> tuple[str, ...]:
     """The reset types that the host's document lists."""
     types = machine.board.persona.system.reset_types
-    if machine.board.faults.peek(_LACKS):
-        return tuple(one for one in types if one != "GracefulRestart")
-    return types
+    lacks = lacking(machine)
+    return tuple(one for one in types if one not in lacks) if lacks else types
+
+
+def lacking(machine: Machine) -> set[str]:
+    """The reset types that a fault takes away."""
+    return {reset_type for fault, reset_type in _LACKS.items() if machine.board.faults.peek(fault)}
 
 
 def _check_off(machine: Machine, cycle: Cycle) -> None:

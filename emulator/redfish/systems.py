@@ -6,7 +6,7 @@ from emulator.redfish.boot import change_boot, future_path, refuse_direct, show_
 from emulator.redfish.errors import missing, not_found, not_writable, unknown_property
 from emulator.redfish.http import Request, Response, no_content
 from emulator.redfish.power_state import shown_power
-from emulator.redfish.reset import offered, reset_system
+from emulator.redfish.reset import lacking, offered, reset_system
 from emulator.redfish.router import Route
 from emulator.tree.document import Document
 from emulator.tree.systems import SYSTEMS
@@ -34,7 +34,7 @@ def show(machine: Machine, document: Document) -> None:
 def show_action_info(machine: Machine, document: Document) -> None:
     """ResetActionInfo of the host: the types that it takes now."""
     host = f"{SYSTEMS}/{machine.board.persona.system.id}/"
-    if not str(document["@odata.id"]).startswith(host) or not machine.board.faults.peek("graceful-restart-not-offered"):
+    if not str(document["@odata.id"]).startswith(host) or not lacking(machine):
         return
     for parameter in document.get("Parameters", ()):
         if parameter.get("Name") == "ResetType" and "AllowableValues" in parameter:
@@ -88,7 +88,7 @@ def check_host(request: Request) -> None:
 
 def _show_resets(machine: Machine, document: Document) -> None:
     entry = document.get("Actions", {}).get("#ComputerSystem.Reset", {})
-    if "ResetType@Redfish.AllowableValues" in entry and machine.board.faults.peek("graceful-restart-not-offered"):
+    if "ResetType@Redfish.AllowableValues" in entry and lacking(machine):
         entry["ResetType@Redfish.AllowableValues"] = list(offered(machine))
 
 

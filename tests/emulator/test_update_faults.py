@@ -121,6 +121,19 @@ def test_images_are_only_uploaded(one: OneBmc) -> None:
     assert one.staged() == NEW_BIOS
 
 
+def test_no_power_cycle_verb(one: OneBmc) -> None:
+    """F23, dsx-ai-factory/infra-controller#3058: what needs one gets it as off and on."""
+    client = one.client()
+    one.set_fault("power-cycle-not-offered")
+    reset = client.get("/redfish/v1/Systems/1")["Actions"]["#ComputerSystem.Reset"]
+    assert "PowerCycle" not in reset.get("ResetType@Redfish.AllowableValues", ())
+    assert client.reset("PowerCycle").status_code == 400
+    push(client, package("cpld", "F5.11.CD"))
+    ended(client)
+    client.reset("On")
+    wait_for(lambda: one.truth()["firmware"]["CPLD_Motherboard"]["active"] == "F5.11.CD")
+
+
 def test_a_second_chassis_stays_old(one: OneBmc) -> None:
     """F24, dsx-ai-factory/infra-controller#3480."""
     client = one.client()
