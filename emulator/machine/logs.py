@@ -14,6 +14,7 @@ import structlog
 from emulator.machine.board import Board
 from emulator.machine.events import Notice
 from emulator.persona.service import Log
+from emulator.tree.logs import log_path
 
 _STARTED = time.time()
 _log = structlog.get_logger()
@@ -80,7 +81,10 @@ class Logs:
         self._board.touch()
 
     def _first(self, log: Log, key: str, at: float) -> Iterator[Record]:
-        yield Record(1, Notice(0, f"OpenBMC.{key}", (log.id,), "", at, "bmc"))
+        entries = self._board.document(f"{log_path(self._board.persona, log)}/Entries") or {}
+        known = (str(entry.get("Id") or entry["@odata.id"].rpartition("/")[2]) for entry in entries.get("Members", ()))
+        recorded = max((int(identity) for identity in known if identity.isdigit()), default=0)
+        yield Record(recorded + 1, Notice(0, f"OpenBMC.{key}", (log.id,), "", at, "bmc"))
 
     def _all(self) -> dict[str, deque[Record]]:
         if self._records is None:

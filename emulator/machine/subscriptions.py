@@ -35,6 +35,8 @@ class Subscriptions:
         """An id that no subscription has had since the process began; streams take theirs here as well."""
         known = (int(identity) for identity in self.records if identity.isdigit())
         self._last = max(self._last, *known, 0) + 1
+        while self._board.document(f"{SERVICE}/Subscriptions/{self._last}"):  # of a recorded server
+            self._last += 1
         return str(self._last)
 
     def add(self, record: Mapping[str, Any]) -> str:

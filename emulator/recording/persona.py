@@ -6,11 +6,12 @@ from typing import Any
 from emulator.persona.hardware import BmcPart, ChassisPart, Durations, Gpus, System
 from emulator.persona.persona import Persona
 from emulator.persona.registry import bios_of
-from emulator.persona.service import Accounts, Expand, Protocol, Root, Services, Sessions
+from emulator.persona.service import Accounts, Expand, Protocol, Root, Sessions
 from emulator.persona.update import Tasks, Update
 from emulator.recording.firmware import components_of, inventory_of
 from emulator.recording.power import boot_of, cycles_of
 from emulator.recording.recording import Recording
+from emulator.recording.services import services_of
 from emulator.tree.document import ROOT, Document
 
 _DURATIONS = Durations(power_on=5, power_off=5, post=60, bmc_reset=60, boot_retry=20)
@@ -34,7 +35,7 @@ def persona_of(recording: Recording, name: str) -> Persona:
         root=_root(root),
         expand=_expand(features.get("ExpandQuery", {})),
         protocol=_protocol(features),
-        services=Services(events=False, certificates=False, virtual_media=()),
+        services=services_of(recording, host, manager),
         etag="optional",
         system=_system(recording, host),
         gpus=_gpus(recording, host),
