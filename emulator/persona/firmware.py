@@ -10,6 +10,7 @@ from emulator.persona.part import Part
 
 Activation = Literal["none", "bmc_reset", "host_reset", "power_cycle", "aux_cycle", "ac_cycle"]
 SlotKind = Literal["current", "staged", "backup", "golden"]
+AS_UPDATE = "as Update says"
 
 ACTIVATED_BY: Mapping[str, frozenset[Activation]] = {
     "bmc_reset": frozenset({"bmc_reset"}),
@@ -44,6 +45,9 @@ class Inventory(Part):
 
     `slots`: ids of more entries of the same device, for the image that waits (staged), the one before (backup), the
     one of the factory (golden), and the running one again (current); `{hash}` in an id follows from the version.
+    `slot_names`: what they are called where that does not follow from the name. `empty_slot`: what an entry says that
+    holds no image, where that is not what Update.empty_slot says. `backup_filled`: the factory wrote the same version
+    to the backup.
     """
 
     component: str
@@ -56,6 +60,9 @@ class Inventory(Part):
     software_id: str | None = None
     related: str | None = None
     slots: dict[SlotKind, str] = Field(default_factory=dict)
+    slot_names: dict[SlotKind, str] = Field(default_factory=dict)
+    empty_slot: str | None = AS_UPDATE
+    backup_filled: bool = False
     write_protected: bool | None = None
     manufacturer: str | None = None
     description: str | None = None
@@ -73,6 +80,9 @@ class Slot(Part):
     software_id: str | None
     related: str | None
     slots: dict[SlotKind, str] = Field(default_factory=dict)
+    slot_names: dict[SlotKind, str] = Field(default_factory=dict)
+    empty_slot: str | None = AS_UPDATE
+    backup_filled: bool = False
     write_protected: bool | None = None
     manufacturer: str | None = None
     description: str | None = None
@@ -91,6 +101,9 @@ _COPIED = {
     "version",
     "updateable",
     "software_id",
+    "slot_names",
+    "empty_slot",
+    "backup_filled",
     "write_protected",
     "manufacturer",
     "description",

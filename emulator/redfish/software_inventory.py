@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from emulator.machine.machine import Machine
 from emulator.machine.slots import INVENTORY
-from emulator.persona.firmware import Slot, SlotKind
+from emulator.persona.firmware import AS_UPDATE, Slot, SlotKind
 from emulator.redfish.errors import RedfishError, not_found, unknown_property, wrong_type
 from emulator.redfish.http import Request, Response, collection, link, no_content, ok
 from emulator.redfish.outage import inventory_share
@@ -42,7 +42,7 @@ async def get_inventory(request: Request) -> Response:
 
 async def get_entry(request: Request) -> Response:
     """One entry."""
-    entry = next((one for one in entries(request.machine) if one.name == request.parameters[0]), None)
+    entry = _find(request.machine, request.parameters[0])
     if entry is None:
         raise not_found(request.path)
     document = _document(request.machine, entry)
@@ -88,8 +88,7 @@ async def get_driver(request: Request) -> Response:
 
 def entries(machine: Machine) -> Iterator[Entry]:
     """All entries: what runs first, so that clients that look for the first match find it."""
-    empty = machine.board.faults.peek("inventory-empty-after-failure")
-    if empty and machine.firmware.failed:
+    if _is_empty(machine):
         return
     slots = machine.firmware.slots
     for name, slot in slots.inventory().items():
@@ -118,19 +117,33 @@ def available(machine: Machine, slot: Slot) -> str | None:
     return machine.firmware.staged(slot.key)
 
 
+def _find(machine: Machine, name: str) -> Entry | None:
+    slots = machine.firmware.slots
+    slot = slots.inventory().get(name)
+    if slot and not _is_empty(machine):
+        return Entry(name, slot, None, slots.shown(slot))
+    return next((one for one in entries(machine) if one.name == name), None)
+
+
+def _is_empty(machine: Machine) -> bool:
+    return machine.firmware.failed and machine.board.faults.peek("inventory-empty-after-failure") is not None
+
+
 def _other(machine: Machine, slot: Slot, kind: SlotKind) -> Iterator[Entry]:
     slots, update = machine.firmware.slots, machine.board.persona.update
     versions = {
         "current": slots.shown(slot),
         "staged": available(machine, slot) if update.two_step else slots.staged(slot.key),
-        "backup": slots.previous(slot.key),
+        "backup": slots.previous(slot.key) or (slot.version if slot.backup_filled else None),
         "golden": slot.version,
     }
     version = versions[kind]
     if version is not None:
         yield Entry(slot.slot_id(kind, version), slot, kind, version)
-    elif update.empty_slot != "absent":
-        yield Entry(slot.slot_id(kind, ""), slot, kind, update.empty_slot)
+        return
+    empty = update.empty_slot if slot.empty_slot == AS_UPDATE else slot.empty_slot
+    if empty != "absent":
+        yield Entry(slot.slot_id(kind, ""), slot, kind, empty)
 
 
 def _document(machine: Machine, entry: Entry) -> Document:
@@ -138,7 +151,7 @@ def _document(machine: Machine, entry: Entry) -> Document:
     protected = machine.firmware.slots.write_protected(slot)
     shown = {
         "Id": entry.name,
-        "Name": slot.name + _TITLES[entry.kind or "current"],
+        "Name": _name(entry),
         "Description": slot.description,
         "Manufacturer": slot.manufacturer,
         "SoftwareId": slot.software_id,
@@ -150,6 +163,11 @@ def _document(machine: Machine, entry: Entry) -> Document:
     if machine.board.persona.update.slot_oem and entry.kind is None and _has_two(machine, slot):
         document["Oem"] = {"Nvidia": _nvidia(machine, slot)}
     return document
+
+
+def _name(entry: Entry) -> str:
+    kind = entry.kind or "current"
+    return entry.slot.slot_names.get(kind) or entry.slot.name + _TITLES[kind]
 
 
 def _status(machine: Machine, entry: Entry) -> Document:
