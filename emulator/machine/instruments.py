@@ -12,7 +12,7 @@ from emulator.tree.gauges import Gauge
 
 _STANDBY_WATTS = 55.0
 _EFFICIENCY = 0.94
-_DARK_WHEN_OFF = ("cpu", "memory", "gpu", "gpu-memory", "switch", "drive")
+_DARK_WHEN_OFF = ("cpu", "memory", "gpu", "gpu-memory", "switch", "drive", "fan")
 
 
 class Instruments:
@@ -94,7 +94,7 @@ class Instruments:
         if self._board.faults.peek("fan-failed"):
             return 1.0
         slowest = fans.minimum_rpm / max(1, fans.maximum_rpm)
-        return Span(0.0, slowest, 0.9).at(level)
+        return Span(slowest, slowest, 0.9).at(level)
 
     def _celsius(self, gauge: Gauge, now: tuple[float, float, float]) -> float:
         _, warmth, wobble = now

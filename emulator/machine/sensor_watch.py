@@ -16,6 +16,8 @@ _SENSORS = {"Temperature": "Temperature", "Voltage": "Voltage", "Rotational": "F
 class SensorWatch:
     """`waits` says whether somebody wants to hear of what happens; nothing is looked at while nobody does."""
 
+    __slots__ = ("_board", "_instruments", "_task", "_told", "_waits")
+
     def __init__(self, board: Board, instruments: Instruments, waits: Callable[[], bool]) -> None:
         """All sensors are as they should be."""
         self._board = board
@@ -73,6 +75,6 @@ def _level(gauge: Gauge, reading: float) -> tuple[str, float]:
     for name, limit in upper:
         if limit is not None and reading >= limit:
             return name, limit
-    if gauge.least is not None and reading < gauge.least and gauge.kind != "Rotational":
+    if gauge.least is not None and reading < gauge.least:
         return "BelowLowerCritical", gauge.least
     return "", 0.0

@@ -58,7 +58,7 @@ def _health(gauge: Gauge, reading: float | None) -> str:
         return "OK"
     if gauge.critical is not None and reading >= gauge.critical:
         return "Critical"
-    if gauge.least is not None and reading < gauge.least and gauge.kind != "Rotational":
+    if gauge.least is not None and reading < gauge.least:
         return "Critical"
     return "Warning" if gauge.caution is not None and reading >= gauge.caution else "OK"
 

@@ -18,5 +18,4 @@ def measure_legacy(machine: Machine, document: Document) -> None:
             entry["Status"] = status(machine, gauge, entry["ReadingCelsius"])
     for number, fan in enumerate(document.get("Fans", [])):
         turns = reading(machine, "fan", "Rotational", number)
-        if turns is not None:
-            fan["Reading"] = int(turns)
+        fan["Reading"] = None if turns is None else int(turns)

@@ -236,6 +236,8 @@ def test_the_other_fans_hurry_when_one_stands_still(break_it: Break) -> None:
     fans = bmc.get(f"{BOX}/Thermal")["Fans"]
     assert (fans[2]["Reading"], fans[2]["Status"]["Health"]) == (0, "Critical")
     assert fans[3]["Reading"] > 16000
+    assert health(bmc, f"{BOX}/Sensors/FAN3") == "Critical"
+    assert health(bmc, f"{BOX}/Sensors/FAN4") == "OK"
     assert health(bmc, f"{BOX}/ThermalSubsystem/Fans/FAN3") == "Critical"
     assert bmc.get(f"{BOX}/ThermalSubsystem")["FanRedundancy"][0]["Status"]["Health"] == "Warning"
 
