@@ -37,7 +37,7 @@ def task_document(machine: Machine, task: Task) -> dict[str, Any]:
         "PercentComplete": task.percent,
         "StartTime": time_text(task.started_at),
         "Messages": [note_document(note) for note in task.messages],
-        **_payload(machine.board.persona, task),
+        **payload(machine.board.persona, task),
     }
     if not task.parent:
         document["TaskMonitor"] = monitor_path(machine.board.persona, task)
@@ -59,7 +59,7 @@ def time_text(timestamp: float) -> str:
     return dt.datetime.fromtimestamp(timestamp, dt.UTC).isoformat(timespec="seconds")
 
 
-def _payload(persona: Persona, task: Task) -> dict[str, Any]:
+def payload(persona: Persona, task: Task) -> dict[str, Any]:
     """What was asked for, as DSP0268 wants it."""
     if not task.request_path:
         return {}

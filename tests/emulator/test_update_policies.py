@@ -20,6 +20,7 @@ from emulator.machine.tasks import Tasks, TasksFullError
 from emulator.package import Header, Image, build_package
 from emulator.persona.firmware import Component
 from emulator.persona.persona import Persona
+from emulator.redfish.task_document import payload
 from emulator.testing import Bmc, EmulatedFleet
 from tests.emulator.bmc_client import BmcClient, wait_for
 from tests.emulator.updates import INVENTORY, SERVICE, SIMPLE_UPDATE, TASKS, ended, package, push, taken_over, tasks
@@ -98,6 +99,16 @@ def test_an_ended_task_goes_by_itself() -> None:
         task.end("Completed", "Done.")
     first.ended_at = time.time() - 61
     assert known.listing() == [second]
+
+
+@pytest.mark.parametrize("hides", [False, True])
+def test_a_task_says_what_was_asked_for_or_hides_it(hides: bool) -> None:
+    """DSP0268, Task.HidePayload."""
+    of = board(tasks={"hide_payload": hides})
+    known = Tasks(of)
+    task = known.create("one")
+    task.request_path, task.request_body = "/redfish/v1/UpdateService/upload", "{}"
+    assert payload(of.persona, task).keys() == ({"HidePayload"} if hides else {"Payload"})
 
 
 async def test_a_flash_while_the_second_slot_is_copied_may_damage_the_new_image() -> None:

@@ -1,6 +1,9 @@
 """The ways in which firmware reaches an emulated BMC, over HTTPS."""
 
+import base64
 import datetime as dt
+import socket
+import ssl
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -174,7 +177,7 @@ def test_options_of_the_plain_push_are_read_back(fleet: EmulatedFleet) -> None:
 
 
 def test_an_image_that_is_too_large_is_refused_by_its_declared_length(fleet: EmulatedFleet) -> None:
-    """MaxImageSizeBytes; a client that asks with Expect is answered before it sends."""
+    """MaxImageSizeBytes, for pushes and for what the BMC fetches."""
     fleet.set_fault(HGX, "image-size-limit", {"bytes": 100_000})
     client = BmcClient(fleet.bmcs[0])
     assert client.get(SERVICE)["MaxImageSizeBytes"] == 100_000
@@ -185,6 +188,21 @@ def test_an_image_that_is_too_large_is_refused_by_its_declared_length(fleet: Emu
         client.send("POST", SIMPLE_UPDATE, json={"ImageURI": f"{server.url}/p.fw"})
         assert "100000 bytes" in ended(client, "Exception")["Messages"][-1]["Message"]
     fleet.clear_fault(HGX, "image-size-limit")
+
+
+def test_a_client_that_asks_first_sends_no_image_that_is_too_large(fleet: EmulatedFleet) -> None:
+    """RFC 9110, Expect: 100-continue; OpenBMC closes the connection in the middle instead."""
+    bmc = fleet.bmcs[2]
+    login = base64.b64encode(b"root:Changed-once-1").decode()
+    head = (
+        f"POST {gb200(fleet).get(SERVICE)['HttpPushUri']} HTTP/1.1\r\nHost: bmc\r\nAuthorization: Basic {login}\r\n"
+        "Content-Length: 209800000\r\nExpect: 100-continue\r\n\r\n"
+    )
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    with socket.create_connection((bmc.address, bmc.port), 10) as plain, context.wrap_socket(plain) as connection:
+        connection.sendall(head.encode())
+        assert connection.recv(4096).startswith(b"HTTP/1.1 413 ")
 
 
 def test_a_large_image_costs_the_emulator_no_memory(fleet: EmulatedFleet) -> None:
