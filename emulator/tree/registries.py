@@ -40,7 +40,7 @@ def _registry(registry: Registry) -> Iterator[Entry]:
         "OwningEntity": registry.owner,
         "Messages": {key: _message(message) for key, message in registry.messages.items()},
     }
-    kind, title = "MessageRegistry.v1_3_4.MessageRegistry", f"{registry.prefix} Message Registry"
+    kind, title = "MessageRegistry.v1_6_2.MessageRegistry", f"{registry.prefix} Message Registry"
     _, document = resource(uri, kind, title, properties)
     yield uri, {**document, "Id": name}
 
@@ -51,7 +51,6 @@ def _message(message: Message) -> Document:
         "Description": message.text,
         "Message": message.text,
         "MessageSeverity": message.severity,
-        "Severity": message.severity,
         "NumberOfArgs": message.arguments,
         **({"ParamTypes": types} if types else {}),
         "Resolution": message.advice,
