@@ -72,6 +72,8 @@ Listener = Callable[[Notice], None]
 class Events:
     """Costs nothing while nothing happens and nobody listens."""
 
+    __slots__ = ("_held", "_last", "_listeners", "_recent", "paused")
+
     def __init__(self) -> None:
         """Nothing has happened yet."""
         self._last = 0

@@ -32,6 +32,8 @@ class Record:
 class Logs:
     """Costs nothing while nothing happens: a log that nobody wrote to or cleared holds its first record only."""
 
+    __slots__ = ("_board", "_records", "_unwritten")
+
     def __init__(self, board: Board) -> None:
         """Read when they are first needed."""
         self._board = board

@@ -31,6 +31,8 @@ class Stream:
 class Streams:
     """All that are open."""
 
+    __slots__ = ("_board", "_open")
+
     def __init__(self, board: Board) -> None:
         """None is."""
         self._board = board

@@ -18,6 +18,8 @@ ATTEMPTS, PAUSE = 3, 30
 class Subscriptions:
     """Costs nothing while nobody has subscribed. A record holds the properties of its EventDestination."""
 
+    __slots__ = ("_board", "_client", "_held", "_last", "_outboxes")
+
     def __init__(self, board: Board, client: aiohttp.ClientSession) -> None:
         """As the board remembers them; `client` sends for all machines."""
         self._board = board

@@ -24,6 +24,8 @@ class Due:
 class Telemetry:
     """`due` says which reports are sent; set by the service that shows them."""
 
+    __slots__ = ("_board", "_streams", "_subscriptions", "_task", "due")
+
     def __init__(self, board: Board, subscriptions: Subscriptions, streams: Streams) -> None:
         """Nobody waits."""
         self._board = board

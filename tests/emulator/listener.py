@@ -17,6 +17,7 @@ from tests.emulator.bmc_client import BmcClient
 
 SUBSCRIPTIONS = "/redfish/v1/EventService/Subscriptions"
 STREAM = "/redfish/v1/EventService/SSE"
+TEST = "/redfish/v1/EventService/Actions/EventService.SubmitTestEvent"
 
 
 class EventListener:
@@ -112,3 +113,9 @@ def _frames(lines: Iterator[bytes]) -> Iterator[dict[str, Any]]:
             frame = value
         elif name == "data":
             yield {**json.loads(value), "frame": frame}
+
+
+def submit(client: BmcClient, message_id: str, **properties: Any) -> None:
+    """Let a BMC send a test event."""
+    body = {"MessageId": message_id, "Message": message_id, "EventType": "Alert", **properties}
+    assert client.send("POST", TEST, json=body).status_code == 204
