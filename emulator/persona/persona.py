@@ -38,6 +38,7 @@ class Persona(Part):
     etag: Literal["none", "optional", "required"]
     system: System
     baseboard: str | None = None  # id of a second system, which holds the GPUs
+    baseboard_cpus: bool = True  # the second system shows the CPUs and their memory too
     gpus: Gpus = Gpus()
     nvswitches: NvSwitches = NvSwitches()
     bmc: BmcPart

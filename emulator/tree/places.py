@@ -68,6 +68,11 @@ def cpu_chassis(persona: Persona) -> tuple[str, ...]:
     return tuple(f"{CHASSIS}/{pattern}".replace("{n}", str(number)) for number in range(len(ids)))
 
 
+def shown_cpus(persona: Persona, system: str) -> tuple[str, ...]:
+    """The ids of the CPUs that the system with that id shows."""
+    return persona.system.cpu_ids if persona.baseboard_cpus or system != persona.baseboard else ()
+
+
 def processors_of(_persona: Persona, system: str) -> str:
     """The processors of the system with that id."""
     return f"{SYSTEMS}/{system}/Processors"
@@ -98,6 +103,8 @@ def gpu_memory(persona: Persona) -> tuple[str, ...]:
 def dimms(persona: Persona, system: str) -> tuple[str, ...]:
     """The modules of the host's memory, as the system with that id shows them."""
     one = persona.system
+    if system == persona.baseboard and not persona.baseboard_cpus:
+        return ()
     numbers = range(one.dimm_first, one.dimm_first + one.dimms)
     return tuple(f"{SYSTEMS}/{system}/Memory/{one.dimm_id.replace('{n}', str(number))}" for number in numbers)
 

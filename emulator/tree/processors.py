@@ -16,13 +16,14 @@ _ENVIRONMENT = "EnvironmentMetrics.v1_3_0.EnvironmentMetrics"
 
 
 def build(persona: Persona) -> Iterator[Entry]:
-    """The processors of each system; every system shows the CPUs, one of them the GPUs."""
+    """The processors of each system."""
     for system in system_ids(persona):
         path = f"{SYSTEMS}/{system}/Processors"
         shown = persona.gpus.place == "processors" and system == (persona.gpus.system or persona.system.id)
-        members = [*persona.system.cpu_ids, *(persona.gpus.ids if shown else ())]
+        cpus = places.shown_cpus(persona, system)
+        members = [*cpus, *(persona.gpus.ids if shown else ())]
         yield collection(path, "ProcessorCollection", "Processors Collection", members)
-        for number, cpu in enumerate(persona.system.cpu_ids):
+        for number, cpu in enumerate(cpus):
             yield from _cpu(persona, number, f"{path}/{cpu}")
     if persona.gpus.place == "processors":
         for number, gpu in enumerate(places.gpus(persona)):

@@ -59,6 +59,6 @@ def _features(persona: Persona) -> Document:
             "NoLinks": expand.no_links,
             "ExpandAll": expand.expand_all,
             "Levels": expand.levels,
-            "MaxLevels": expand.max_levels,
+            **({"MaxLevels": expand.max_levels} if expand.levels else {}),
         },
     }

@@ -122,7 +122,7 @@ def _baseboard(persona: Persona, identity: str) -> Entry:
 
 def _summaries(persona: Persona, path: str) -> Document:
     system = persona.system
-    count = len(system.cpu_ids)
+    count = len(places.shown_cpus(persona, path.rsplit("/", 1)[-1]))
     threads = 1 if persona.arch == "arm64" else system.cpu_threads_per_core
     processors = {
         "Count": count,
@@ -131,10 +131,15 @@ def _summaries(persona: Persona, path: str) -> Document:
         "LogicalProcessorCount": system.cpu_cores * count * threads,
     }
     metrics = f"{path}/MemorySummary/MemoryMetrics"
-    memory: Document = {"TotalSystemMemoryGiB": system.memory_gib, "MemoryMirroring": "None"}
+    gib = system.memory_gib if persona.baseboard_cpus or path == places.host(persona) else _graphics_gib(persona)
+    memory: Document = {"TotalSystemMemoryGiB": gib, "MemoryMirroring": "None"}
     if path == places.host(persona):
         memory["Metrics"] = link(metrics)
     return {"ProcessorSummary": processors, "MemorySummary": memory}
+
+
+def _graphics_gib(persona: Persona) -> int:
+    return persona.gpus.memory_gib * len(persona.gpus.ids)
 
 
 def _links(persona: Persona, chassis: str, manager: str = "") -> Document:

@@ -58,7 +58,7 @@ SUITES = (
         "ocp-gpu-board",
         "redfish_interop_validator",
         ("--logdir", ".", "{profiles}/OCP_UBB_BaselineManagement.v1.0.0.json"),
-        personas="hgx-.*",
+        personas="(hgx|dgx)-.*",
     ),
     Suite(
         "ironic",

@@ -54,5 +54,6 @@ def test_no_rule_excuses_a_failure() -> None:
 
 def test_the_gpu_board_profile_is_for_servers_with_an_hgx_board() -> None:
     """OCP UBB: baseboards with GPUs, as NVIDIA's HGX."""
-    assert "ocp-gpu-board" in {suite.name for suite in suites_of("hgx-h100")}
-    assert "ocp-gpu-board" not in {suite.name for suite in suites_of("gb200-switch-tray")}
+    for persona in ("hgx-h100", "hgx-b200", "dgx-h100"):
+        assert "ocp-gpu-board" in {suite.name for suite in suites_of(persona)}
+    assert "ocp-gpu-board" not in {suite.name for suite in suites_of("nvlink-switch-tray")}

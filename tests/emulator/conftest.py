@@ -5,11 +5,12 @@ from dataclasses import replace
 
 import pytest
 
+from emulator.persona.load import load_persona, persona_names
 from emulator.testing import Bmc, EmulatedFleet, RunningBmc
 from tests.emulator.bios_site import DELL, SMC, restored
 from tests.emulator.bmc_client import BmcClient
 
-PERSONAS = ("hgx-h100", "dell-xe9680", "gb200-compute-tray")
+PERSONAS = persona_names()
 _PASSWORD = "Changed-once-1"
 
 Museum = dict[str, RunningBmc]
@@ -19,11 +20,16 @@ Museum = dict[str, RunningBmc]
 def museum() -> Iterator[Museum]:
     """A BMC of each persona that may be read; the factory password is changed where it must be."""
     with EmulatedFleet([Bmc(persona) for persona in PERSONAS]) as fleet:
-        bmcs = {bmc.persona: bmc for bmc in fleet.bmcs}
-        tray = bmcs["gb200-compute-tray"]
-        account = "/redfish/v1/AccountService/Accounts/root"
-        BmcClient(tray).send("PATCH", account, json={"Password": _PASSWORD}).raise_for_status()
-        yield {**bmcs, tray.persona: replace(tray, password=_PASSWORD)}
+        yield {bmc.persona: _taken_over(bmc) for bmc in fleet.bmcs}
+
+
+def _taken_over(bmc: RunningBmc) -> RunningBmc:
+    accounts = load_persona(bmc.persona).accounts
+    if not accounts.change_required:
+        return bmc
+    account = f"/redfish/v1/AccountService/Accounts/{accounts.id}"
+    BmcClient(bmc).send("PATCH", account, json={"Password": _PASSWORD}).raise_for_status()
+    return replace(bmc, password=_PASSWORD)
 
 
 @pytest.fixture(scope="module")

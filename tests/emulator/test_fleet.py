@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 import requests
 
-from emulator.config import BmcEntry
+from emulator.config import BmcEntry, load_fleet
 from emulator.errors import ConfigError
 from emulator.fleet import invent
 from emulator.persona.load import load_persona
 from emulator.racks import NVL72, Plan, slots_of
-from emulator.testing import RunningBmc
+from emulator.testing import EmulatedFleet, RunningBmc
 from tests.emulator.bmc_client import BmcClient
 
 ROOT = Path(__file__).parents[2]
@@ -89,6 +89,25 @@ def test_an_nvl72_rack_is_one_nvlink_domain() -> None:
     assert Counter(NVL72) == {"gb200-compute-tray": 18, "nvlink-switch-tray": 9}
     assert [slot.persona for slot in slots[8:17]] == ["nvlink-switch-tray"] * 9
     assert {slot.nvlink_domain for slot in slots if slot.rack == "r02"} == {"r02"}
+
+
+def test_the_command_invents_nvl72_racks(tmp_path: Path) -> None:
+    """NVIDIA GB200 NVL72: 18 compute trays and 9 NVLink switch trays in each rack; the rack plan says the same."""
+    folder = tmp_path / "fleet"
+    assert fleet_command("--racks", "2", "--layout", "nvl72", "--out", str(folder)).returncode == 0
+    bmcs = load_fleet(folder / "fleet.yaml").bmcs
+    assert Counter((bmc.rack, bmc.persona) for bmc in bmcs) == {
+        (rack, persona): count for rack in ("r01", "r02") for persona, count in Counter(NVL72).items()
+    }
+    assert len({bmc.serial for bmc in bmcs}) == len({bmc.address for bmc in bmcs}) == 54
+    assert (folder / "expected.yaml").read_text().count("- name: ") == 54
+
+
+def test_every_tray_of_an_nvl72_rack_answers() -> None:
+    """The layout's personas are there: each tray is what its place in the rack says."""
+    with EmulatedFleet(plan=Plan(1, 8, (), layout="nvl72")) as fleet:
+        products = [BmcClient(bmc).get("/redfish/v1")["Product"] for bmc in fleet.bmcs]
+    assert products == [load_persona(persona).root.product for persona in NVL72]
 
 
 def test_serving_an_invented_fleet_needs_no_files(tmp_path: Path) -> None:
