@@ -37,8 +37,14 @@ def read_fault(setting: str | Mapping[str, Arguments | None], /) -> tuple[str, d
     for key, value in (given or {}).items():
         if key not in arguments:
             raise ValueError(f"{name}: {_unknown('argument', key, list(arguments))}")
+        if _is_number(arguments[key]) and not _is_number(value):
+            raise ValueError(f"{name}: {key} is a number, not {value!r}")
         arguments[key] = value
     return name, arguments
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _unknown(kind: str, name: str, known: list[str]) -> str:

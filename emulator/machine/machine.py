@@ -10,6 +10,7 @@ from typing import Any
 from emulator.faults.fault import Arguments
 from emulator.machine import paths
 from emulator.machine.accounts import Accounts
+from emulator.machine.ailments import tell_ill, tell_well
 from emulator.machine.bios_settings import BiosSettings
 from emulator.machine.board import Board
 from emulator.machine.feeds import FEEDS, NONE
@@ -173,9 +174,11 @@ class Machine:
         """Make a fault happen from now on. Raises ValueError for an unknown one."""
         self.board.faults.set(name, arguments)
         self.board.save()
+        tell_ill(self.board, name)
 
     def clear_fault(self, name: str) -> None:
         """Heal a fault; nothing happens when it is not there."""
+        tell_well(self.board, name)
         self.board.faults.clear(name)
         self.board.save()
 

@@ -269,3 +269,25 @@ def test_drives_without_raid_make_no_volume(bmc: BmcClient) -> None:
     answer = bmc.send("POST", path, json={"RAIDType": "RAID1", "CapacityBytes": 10**12})
     assert (answer.status_code, "PropertyValueNotInList" in answer.text) == (400, True)
     assert "RAIDType" in bmc.send("POST", path, json={}).text
+
+
+def test_a_part_that_becomes_ill_and_well_is_an_event(fleet: EmulatedFleet, break_it: Break) -> None:
+    """DMTF ResourceEvent: ResourceStatusChangedCritical, then ...OK; the log keeps both."""
+    bmc = break_it(HGX, "drive-failed", index=0)
+    fleet.clear_fault(fleet.bmcs[HGX].name, "drive-failed")
+    entries = bmc.get(f"{log_of(bmc)}/Entries")["Members"]
+    told = [entry["MessageId"].rsplit(".", 1)[-1] for entry in entries if BAY in str(entry)]
+    assert told[-2:] == ["ResourceStatusChangedCritical", "ResourceStatusChangedOK"]
+
+
+def log_of(bmc: BmcClient) -> str:
+    """The log of the host."""
+    return str(bmc.get(bmc.get(HOST)["LogServices"]["@odata.id"])["Members"][0]["@odata.id"])
+
+
+def test_a_fault_with_words_for_numbers_is_refused(fleet: EmulatedFleet) -> None:
+    """The admin API says what is wrong."""
+    url = f"{fleet.admin_url}/bmcs/{fleet.bmcs[HGX].name}/faults/fan-failed"
+    answer = client(fleet, HGX).http.put(url, json={"index": "the second"}, timeout=10)
+    assert answer.status_code == 400
+    assert "index is a number, not 'the second'" in answer.json()["error"]
