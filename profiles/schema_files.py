@@ -5,15 +5,18 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
+from profiles.compat.facts import CompatibilityFacts
+from profiles.fleet import Fleet
 from profiles.loader import KINDS
 
 SCHEMAS = Path(__file__).parent / "schemas"
+_MODELS: dict[str, type[BaseModel]] = {**KINDS, "compat": CompatibilityFacts, "fleet": Fleet}
 
 
 def write_schemas(directory: Path = SCHEMAS) -> None:
-    """Write `<folder>.schema.json` for each folder of profiles."""
+    """Write `<folder>.schema.json` for each folder of profiles, and `fleet.schema.json`."""
     directory.mkdir(exist_ok=True)
-    for folder, model in KINDS.items():
+    for folder, model in _MODELS.items():
         (directory / f"{folder}.schema.json").write_text(schema_text(model), encoding="utf-8")
 
 
