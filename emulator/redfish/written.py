@@ -1,25 +1,33 @@
 """Properties that clients may write and that nothing else depends on: kept as written, shown from then on."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from emulator.machine.machine import Machine
 from emulator.redfish.errors import RedfishError, not_in_list, not_writable, unknown_property, wrong_type
 from emulator.redfish.http import Request, Response, no_content
 from emulator.tree.document import Document
 
-Rule = type | tuple[str, ...] | Mapping[str, Any]  # a JSON type, the allowable values, or what an object may hold
+
+class Each(NamedTuple):
+    """The rule of an array: the JSON type of its elements."""
+
+    element: type
+
+
+# A JSON type, the allowable values, what an object may hold, or what an array may.
+Rule = type | tuple[str, ...] | Mapping[str, Any] | Each
 
 _LED: Rule = ("Lit", "Blinking", "Off")
 _MARKS: Mapping[str, Rule] = {"AssetTag": str, "LocationIndicatorActive": bool, "IndicatorLED": _LED}
 _ADDRESSES: Mapping[str, Rule] = {
     "HostName": str,
     "FQDN": str,
-    "NameServers": list,
-    "StaticNameServers": list,
-    "IPv4Addresses": list,
-    "IPv4StaticAddresses": list,
-    "IPv6StaticAddresses": list,
+    "NameServers": Each(str),
+    "StaticNameServers": Each(str),
+    "IPv4Addresses": Each(dict),
+    "IPv4StaticAddresses": Each(dict),
+    "IPv6StaticAddresses": Each(dict),
     "DHCPv4": {"DHCPEnabled": bool, "UseDNSServers": bool, "UseGateway": bool, "UseDomainName": bool},
     "DHCPv6": {
         "OperatingMode": ("Enabled", "Disabled", "Stateful", "Stateless"),
@@ -44,7 +52,7 @@ WRITABLE: Mapping[str, Mapping[str, Rule]] = {
     "ManagerNetworkProtocol": {
         "HostName": str,
         "FQDN": str,
-        "NTP": {"ProtocolEnabled": bool, "NTPServers": list},
+        "NTP": {"ProtocolEnabled": bool, "NTPServers": Each(str)},
         "SSDP": {
             **_PROTOCOL,
             "NotifyMulticastIntervalSeconds": int,
@@ -95,10 +103,31 @@ def _checked(document: Document, rules: Mapping[str, Rule], name: str, value: An
         if not isinstance(value, dict) or not isinstance(document[name], dict):
             raise wrong_type(value, name)
         return _changes(document[name], rule, value)
+    if isinstance(rule, Each):
+        return _elements(document[name], rule, name, value)
     found = checked(rule, name, value)
     if name == "SetPoint":
         _check_range(document, name, found)
     return found
+
+
+def _elements(current: Any, rule: Each, name: str, value: Any) -> list[Any]:
+    """An array after a PATCH (DSP0266, 7.6.4): null removes an element, {} leaves it, what is not given is cut off."""
+    if not isinstance(value, list):
+        raise wrong_type(value, name)
+    known = [element for element in current or [] if element is not None]
+    found = []
+    for number, element in enumerate(value):
+        if element is not None and element != {} and not isinstance(element, rule.element):
+            raise wrong_type(element, name)
+        old = known[number] if number < len(known) else None
+        if element == {}:
+            found.append(old)
+        elif isinstance(element, dict) and isinstance(old, dict):
+            found.append(old | element)
+        else:
+            found.append(element)
+    return [element for element in found if element is not None]
 
 
 def _check_range(document: Document, name: str, value: float) -> None:
@@ -118,7 +147,7 @@ def _merge(document: Document, changes: Mapping[str, Any]) -> None:
 
 def checked(rule: Rule, name: str, value: Any) -> Any:
     """`value` when `rule` allows it for the property `name`; raises RedfishError 400."""
-    if isinstance(rule, tuple):
+    if isinstance(rule, tuple) and not isinstance(rule, Each):
         if not isinstance(value, str):
             raise wrong_type(value, name)
         if value not in rule:

@@ -14,6 +14,8 @@ def build(persona: Persona) -> Iterator[Entry]:
     """The ports of the host, by the ids and in the order of the persona."""
     path = f"{places.host(persona)}/EthernetInterfaces"
     nics = persona.system.nics
+    if not nics:
+        return
     yield collection(path, "EthernetInterfaceCollection", "Ethernet Interface Collection", nics)
     for number, nic in enumerate(nics):
         properties = {

@@ -48,6 +48,7 @@ def described(pem: str) -> dict[str, Any]:
     return {
         "CertificateString": pem,
         "CertificateType": "PEM",
+        "CertificateUsageTypes": ["BIOS"],
         "Subject": _names(certificate.subject),
         "Issuer": _names(certificate.issuer),
         "ValidNotBefore": certificate.not_valid_before_utc.isoformat(),

@@ -29,7 +29,8 @@ def system_ids(persona: Persona) -> tuple[str, ...]:
 def _host(persona: Persona) -> Entry:
     system = persona.system
     path = places.host(persona)
-    parts = ["Processors", "Memory", "Storage", "EthernetInterfaces", "SecureBoot"]
+    parts = ["Processors", "Memory", "Storage", "SecureBoot"]
+    parts += ["EthernetInterfaces"] if system.nics else []
     parts += ["Bios"] if persona.bios.attributes else []
     parts += ["SimpleStorage"] if system.simple_storage else []
     parts += ["NetworkInterfaces"] if persona.adapters else []
