@@ -41,7 +41,7 @@ class Resources:
             authenticate(request)
         if handler(route, request.method) is None and self._fallback_answers(request):
             return await self._fallback(request)
-        if request.method == "PATCH":
+        if request.method == "PATCH" and _takes_changes(request, route):
             await check_if_match(request, self.dispatch)
         answer = handler(route, request.method)
         if answer:
@@ -72,8 +72,13 @@ class Resources:
         if document is None and route.post is None:
             raise not_found(request.path)
         if document is not None and request.method == "PATCH" and written.WRITABLE.get(schema(document)):
+            await check_if_match(request, self.dispatch)
             return await written.change(request, document, schema(document))
         if document is None or request.method not in ("GET", "HEAD"):
             raise refuse_method(request, self.allowed(request, document))
         basis = orjson.dumps(document)
         return Response(200, document, etag=basis, lasting=not measure(request.machine, document))
+
+
+def _takes_changes(request: Request, route: Route) -> bool:
+    return route.patch is not None or bool(written.WRITABLE.get(schema(show(request.machine, request.path) or {})))
