@@ -117,6 +117,11 @@ def _reset_type(request: Request, allowed: tuple[str, ...], action: str) -> str:
 
 
 _OWNERS = ("Systems", "Chassis", "Managers")
-ROUTES = tuple(
-    Route(f"{ROOT}/{owner}/{{}}/Actions/Oem/{rest}", post=cut_power) for owner in _OWNERS for rest in ("{}", "{}/{}")
+ROUTES = (
+    *(
+        Route(f"{ROOT}/{owner}/{{}}/Actions/Oem/{rest}", post=cut_power)
+        for owner in _OWNERS
+        for rest in ("{}", "{}/{}")
+    ),
+    Route(f"{ROOT}/Chassis/{{}}/Actions/Chassis.Reset", post=cut_power),
 )
