@@ -104,7 +104,8 @@ def fine(name: str, text: str, sources: tuple[str, ...]) -> Answer:
 
 def cite(rule: str, answer: Answer, sources: Mapping[str, Source]) -> Reason:
     """The answer with its rule and the documents behind it."""
-    cited = tuple(CitedSource(key, sources[key].title, sources[key].url) for key in dict.fromkeys(answer.sources))
+    keys = sorted(set(answer.sources), key=lambda key: int(key[1:]))
+    cited = tuple(CitedSource(key, sources[key].title, sources[key].url) for key in keys)
     return Reason(rule, answer.name, answer.severity, answer.text, cited)
 
 

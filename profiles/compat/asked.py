@@ -161,7 +161,7 @@ def _toolkit(
 
 
 def _platform(word: str, facts: CompatibilityFacts, problems: list[Problem]) -> Platform | None:
-    platforms = {one.name: one for one in facts.platforms.list}
+    platforms = {one.name: one for one in facts.platforms}
     if word.lower() not in platforms:
         hint = _nearest(word, platforms)
         problems.append(Problem(("platform",), f'platform "{word}" is not known', hint))
@@ -207,5 +207,6 @@ def _fold(word: str) -> str:
 
 def _nearest(word: str, names: Iterable[str]) -> str:
     folded = {_fold(name): name for name in names}
-    nearest = difflib.get_close_matches(_fold(word), folded, n=1)
+    longer = [name for name in folded if name.startswith(_fold(word))]
+    nearest = longer if len(longer) == 1 else difflib.get_close_matches(_fold(word), folded, n=1)
     return f'did you mean "{folded[nearest[0]]}"?' if nearest else f"known: {', '.join(folded.values())}"

@@ -25,26 +25,26 @@ def lockstep(asked: Asked) -> Iterator[Answer]:
 
 def platform(asked: Asked) -> Iterator[Answer]:
     """Fabric software that the platform needs, and what has no business on it."""
-    facts, here = asked.facts.platforms, asked.platform
+    here = asked.platform
     if here is None:
         return
     note = f" ({here.note})" if here.note else ""
     versions = {name: f"{name} {asked.setup.driver}" for name in asked.facts.lockstep.exact}
     for name in here.needs:
         if asked.components(name):
-            yield fine("component-named", f"{here.name} needs {name}{note}", facts.sources)
+            yield fine("component-named", f"{here.name} needs {name}{note}", here.sources)
         else:
             text = f"{here.name} needs {versions.get(name, name)}, and none is named{note}"
-            yield refusal("component-missing", text, facts.sources)
-    for name in sorted({name for one in facts.list for name in one.needs} - set(here.needs)):
+            yield refusal("component-missing", text, here.sources)
+    for name in sorted({name for one in asked.facts.platforms for name in one.needs} - set(here.needs)):
         if asked.components(name):
             yield finding(
-                "component-not-needed", f"{here.name} has no use for {name}: leave it out{note}", facts.sources
+                "component-not-needed", f"{here.name} has no use for {name}: leave it out{note}", here.sources
             )
     for gpu in asked.gpus:
         if here.gpus is not None and not _may_be_on(asked, gpu, here.gpus):
             text = f"{here.name} holds {', '.join(here.gpus)}, not {gpu.name}"
-            yield refusal("gpu-not-on-platform", text, facts.sources)
+            yield refusal("gpu-not-on-platform", text, here.sources)
 
 
 def _documented(asked: Asked, name: str, version: str) -> Answer:

@@ -171,13 +171,7 @@ class Platform(Profile):
     gpus: tuple[Text, ...] | None
     needs: tuple[Text, ...]
     note: Text | None = None
-
-
-class Platforms(Profile):
-    """The platforms that can be named."""
-
     sources: Sources
-    list: tuple[Platform, ...]
 
 
 class GspFirmware(Profile):
@@ -223,7 +217,7 @@ class CompatibilityFacts(Profile):
     backward: Backward
     forward: Forward
     lockstep: Lockstep
-    platforms: Platforms
+    platforms: tuple[Platform, ...]
     gsp_firmware: GspFirmware
     memory_mode: MemoryModes
     dcgm: MajorFloors
@@ -245,11 +239,11 @@ class CompatibilityFacts(Profile):
             if gpu.architecture in architectures:
                 known = architectures[gpu.architecture].capabilities
                 yield from _absent(("gpus", "list", index, "capability"), gpu.capability, known)
-        for index, platform in enumerate(self.platforms.list):
+        for index, platform in enumerate(self.platforms):
             for at, name in enumerate(platform.gpus or ()):
-                yield from _absent(("platforms", "list", index, "gpus", at), name, models)
+                yield from _absent(("platforms", index, "gpus", at), name, models)
             for at, name in enumerate(platform.needs):
-                yield from _absent(("platforms", "list", index, "needs", at), name, components)
+                yield from _absent(("platforms", index, "needs", at), name, components)
 
     def _out_of_order(self) -> Iterator[Problem]:
         numbers = [branch.branch for branch in self.driver_branches]
