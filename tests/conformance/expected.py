@@ -23,7 +23,8 @@ _HEAD = """# Conformance
 What DMTF's validators and the profiles of others say about the personas. Nothing fails in the service, protocol and
 use-case suites. A profile fails only where the real machine fails it too (a tray or a card is not all that a profile
 for servers expects), or where it contradicts the schema. Every such failure, every warning and every check that was
-not tested is listed here with its reason; a finding that the list does not hold fails the tests. Suites, personas and counts are in the summary at the end of a test run.
+not tested is listed here with its reason; a finding that the list does not hold fails the tests. Suites, personas and
+counts are in the summary at the end of a test run.
 
 Written from `tests/conformance/expected.yaml` by `python -m tests.conformance.expected`.
 """
