@@ -27,7 +27,7 @@ def runs_on_driver(asked: Asked, toolkit: Toolkit) -> bool:
     """Say whether the driver alone is enough, be it with the limits of minor-version compatibility."""
     if toolkit.min_driver is not None and asked.driver >= toolkit.min_driver:
         return True
-    return asked.native_cuda > toolkit.minor or _by_minor_version(asked, toolkit) is not None
+    return _by_minor_version(asked, toolkit) is not None
 
 
 def _runs(asked: Asked, toolkit: Toolkit) -> Iterator[Answer]:

@@ -132,7 +132,7 @@ CASES: list[tuple[str, Severity, dict[str, Any]]] = [
     ("nvidia-fs-too-old", REFUSAL, {"driver": "580.95.05", "components": "nvidia-fs=2.9.5"}),
     ("nvidia-fs-new-enough", PASS, {"driver": "580.95.05", "components": "nvidia-fs=2.17.5"}),
     ("peermem-not-in-driver", REFUSAL, {"driver": "460.27.03", "gpus": "A100", "uses": frozenset({Use.PEERMEM})}),
-    ("peermem-in-driver", PASS, {"driver": "580.95.05", "uses": frozenset({Use.PEERMEM})}),
+    ("peermem-in-driver", PASS, {"driver": "470.239.06", "gpus": "A100", "uses": frozenset({Use.PEERMEM})}),
     ("kernel-not-named", UNKNOWN, {"driver": "580.95.05", "uses": frozenset({Use.DMA_BUF})}),
     (
         "kernel-too-old-for-dma-buf",
@@ -221,7 +221,7 @@ def test_the_default_of_the_memory_mode_is_that_of_the_branch() -> None:
         return next(one.text for one in verdict(driver, "GB200").said if one.name == "memory-mode-unset")
 
     assert "595.58.03 takes numa by itself" in text("595.58.03")
-    assert "620.70.06 takes driver by itself" in text("620.70.06")
+    assert "615.71.09 takes driver by itself" in text("615.71.09")
 
 
 def test_the_platform_says_whether_a_capability_is_on_grace() -> None:
