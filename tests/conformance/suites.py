@@ -64,8 +64,6 @@ SUITES = (
         "ironic",
         "redfish_interop_validator",
         ("--logdir", ".", "{profiles}/OpenStackIronicProfile.v1_2_0.json"),
-        # A switch tray and a DPU are no servers that Ironic deploys: no virtual media, no boot from disk or CD.
-        personas="(?!nvlink-switch-tray|bluefield-3).*",
     ),
 )
 
