@@ -4,6 +4,12 @@ from emulator.faults.fault import Fault
 
 FAULTS: tuple[Fault, ...] = (
     Fault(
+        "power-state-conflict",
+        "a reset that does not fit the power state is refused with `status`: On while on, ForceRestart while off",
+        "openstack-k8s-operators/infra-operator#434 (409), goldyfruit/ansible-ilo#1 (400)",
+        {"status": 409},
+    ),
+    Fault(
         "power-lost-while-booting",
         "the host loses power while it boots and stays off",
         "operate-first/operations#356",

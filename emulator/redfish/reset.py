@@ -34,15 +34,17 @@ _WHILE_ON: Mapping[str, Callable[[Host], None]] = {
 _WHILE_OFF: Mapping[str, Callable[[Host], None]] = {
     "On": Host.turn_on,
     "ForceOn": Host.turn_on,
+    "ForceRestart": Host.turn_on,
     "PowerCycle": Host.turn_on,
     "PushPowerButton": _push_button,
 }
-_NEEDS_POWER = ("ForceRestart", "GracefulRestart", "Nmi")
+_NEEDS_POWER = ("GracefulRestart", "Nmi")
+_CONFLICTS = {True: ("ForceRestart", "ForceOff", "GracefulShutdown"), False: ("On", "ForceOn")}  # by whether it is off
 _UNUSED = ("Suspend", "Pause", "Resume")
 
 
 async def reset_system(request: Request) -> Response:
-    """ComputerSystem.Reset; On while on and ForceOff while off change nothing, a restart while off is refused."""
+    """ComputerSystem.Reset; On while on and ForceOff while off change nothing, ForceRestart while off turns on."""
     machine = request.machine
     persona = machine.board.persona
     if request.parameters[0] != persona.system.id:
@@ -52,6 +54,7 @@ async def reset_system(request: Request) -> Response:
     if (off and reset_type in _NEEDS_POWER) or reset_type in _UNUSED:
         text = f"The action ComputerSystem.Reset with {reset_type} cannot be done while the system is off."
         raise RedfishError(409, "ResourceInStandby", text)
+    _check_conflict(machine, reset_type, off=off)
     if machine.board.faults.take("reset-ignored"):
         return no_content()
     machine.host.asked_at, machine.host.power_before = time.monotonic(), machine.host.power
@@ -100,6 +103,15 @@ def offered(machine: Machine) -> tuple[str, ...]:
 def lacking(machine: Machine) -> set[str]:
     """The reset types that a fault takes away."""
     return {reset_type for fault, reset_type in _LACKS.items() if machine.board.faults.peek(fault)}
+
+
+def _check_conflict(machine: Machine, reset_type: str, *, off: bool) -> None:
+    """Refuse what the power state makes pointless, where the BMC does so."""
+    if reset_type in _CONFLICTS[off]:
+        fault = machine.board.faults.take("power-state-conflict")
+        if fault:
+            text = f"The host is powered {'OFF' if off else 'ON'} already."
+            raise RedfishError(int(fault["status"]), "ActionNotSupported", text, reset_type)
 
 
 def _check_off(machine: Machine, cycle: Cycle) -> None:

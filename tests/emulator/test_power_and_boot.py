@@ -29,13 +29,26 @@ def test_power_goes_through_its_phases_in_emulated_time() -> None:
         wait_for(lambda: client.get(SYSTEM)["PowerState"] == "Off")
 
 
-def test_restart_of_a_host_that_is_off_is_refused() -> None:
-    """DMTF/Redfish-Tacklebox#82: not every reset is possible in every state."""
+def test_restart_of_a_host_that_is_off_turns_it_on() -> None:
+    """DMTF's Redfish-Use-Case-Checkers; what is graceful or an interrupt needs a system that runs."""
     with EmulatedFleet() as fleet:
         client = BmcClient(fleet.bmcs[0])
-        assert client.reset("ForceRestart").status_code == 409
+        assert client.reset("GracefulRestart").status_code == 409
         assert client.reset("ForceOff").status_code == 204
         assert client.reset("Sideways").status_code == 400
+        assert client.reset("ForceRestart").status_code == 204
+        wait_for(lambda: client.get(SYSTEM)["PowerState"] == "On")
+
+
+def test_reset_that_does_not_fit_the_power_state_may_be_refused() -> None:
+    """openstack-k8s-operators/infra-operator#434: iDRAC answers 409 to ForceOff while off."""
+    with EmulatedFleet([Bmc(faults=("power-state-conflict",))]) as fleet:
+        client = BmcClient(fleet.bmcs[0])
+        assert client.reset("ForceOff").status_code == 409
+        assert client.reset("ForceRestart").status_code == 409
+        assert client.reset("On").status_code == 204
+        wait_for(lambda: client.get(SYSTEM)["PowerState"] == "On")
+        assert client.reset("On").status_code == 409
 
 
 def test_boot_override_takes_only_what_the_persona_allows() -> None:
