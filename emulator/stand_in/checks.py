@@ -10,8 +10,8 @@ from emulator.faults.active import ActiveFaults
 from emulator.persona.persona import Persona
 
 _SPREAD = 0.02
-_TFLOPS = {"A100": 270.0, "H100": 730.0, "H200": 730.0, "B200": 1550.0, "B300": 1550.0}
-"""BF16, by a part of the model (gpu-fryer, README)."""
+_TFLOPS = {"A100": 270.0, "H100": 730.0, "H200": 730.0, "B200": 1550.0, "B300": 1550.0, "L40": 150.0}
+"""BF16, by a part of the model (gpu-fryer, README; L40: its data sheet says 181 at most)."""
 _MEMORY_MEBIBYTES_PER_SECOND = 9000.0
 _DISK_MEBIBYTES_PER_SECOND = 2400.0
 _OPERATIONS_PER_CORE = 180_000.0
