@@ -1,21 +1,19 @@
 """The command line: serve, fleet, firmware, faults."""
 
-import logging
-import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
-import structlog
+import orjson
 import typer
 import uvloop
 
 from emulator.config import AgentKind, FleetConfig, load_fleet
-from emulator.errors import ConfigError
+from emulator.errors import ConfigError, writing_into
 from emulator.fault_rates import with_fault_rates
-from emulator.faults.catalog import FAULTS
-from emulator.faults.inventory import FLEET_FAULTS
+from emulator.faults.listing import by_concern, described, lines
 from emulator.fleet import Settings, fleet_of, invent, write_fleet
 from emulator.kind import load_kind
+from emulator.logs import configure_logs
 from emulator.options import read_rates, with_faults
 from emulator.package import write_packages
 from emulator.persona.load import persona_names
@@ -68,7 +66,8 @@ def fleet(
     invented = fleet_of(entries, settings)
     with_fault_rates(invented)
     if out is not None:
-        write_fleet(entries, settings, out)
+        with writing_into(out):
+            write_fleet(entries, settings, out)
         typer.echo(f"{len(entries)} BMCs in {out / 'fleet.yaml'}")
     if be_it:
         _serve(invented if out is None else load_fleet(out / "fleet.yaml"))
@@ -84,7 +83,7 @@ def replay(
     admin_port: Annotated[int, typer.Option(min=1, max=65535)] = 8444,
     speed: Annotated[float, typer.Option(min=0, help="Emulated seconds per second; 0: no waiting.")] = 60.0,
     boot_service: str = "http://127.0.0.1:8410",
-    power: Annotated[str | None, typer.Option(help="On or Off; else as it was recorded.")] = None,
+    power: Annotated[Literal["On", "Off"] | None, typer.Option(help="Else as it was recorded.")] = None,
 ) -> None:
     """Be the BMCs that were recorded; their power, boot, BIOS, tasks and firmware work. Nothing is kept."""
     bmcs = recorded_bmcs(directory, network, power)
@@ -103,26 +102,30 @@ def firmware(
 ) -> None:
     """Write the firmware packages that the emulated BMCs accept: all personas', or those of recorded trees."""
     names = [recorded_kind(directory) for directory in recorded or []] or persona_names()
-    for path in write_packages(out, (load_kind(name).persona for name in names)):
-        typer.echo(path)
+    with writing_into(out):
+        for path in write_packages(out, (load_kind(name).persona for name in names)):
+            typer.echo(path)
 
 
 @application.command()
-def faults() -> None:
+def faults(
+    word: Annotated[str, typer.Argument(help="Only faults with this in their name or effect.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,  # noqa: FBT002  (a flag)
+) -> None:
     """List the faults, their arguments and where each was seen."""
-    for fault in (*FAULTS, *FLEET_FAULTS):
-        arguments = ", ".join(f"{name}={value!r}" for name, value in {"times": None, **fault.arguments}.items())
-        typer.echo(f"{fault.name}\n    {fault.effect}\n    arguments: {arguments}\n    source: {fault.source}")
+    found = [(concern, fault) for concern, fault in by_concern() if word in fault.name or word in fault.effect]
+    if not found:
+        raise ConfigError(f"faults: none has '{word}' in its name or effect; without it all are listed")
+    if as_json:
+        typer.echo(orjson.dumps([described(*one) for one in found], option=orjson.OPT_INDENT_2).decode())
+    else:
+        typer.echo("\n".join(lines(found)))
 
 
 def _serve(fleet: FleetConfig) -> None:
     from emulator.serving import serve as serve_fleet
 
-    logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)  # it calls half an answer an error of ours
-    structlog.configure(
-        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
-    )
+    configure_logs()
     uvloop.run(serve_fleet(fleet))
 
 

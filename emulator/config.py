@@ -107,12 +107,12 @@ class FleetConfig(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    port: int = Field(default=8443, ge=1, le=65535)
-    admin_port: int = Field(default=8444, ge=1, le=65535)
+    port: int = Field(default=8443, ge=1, le=65535, strict=True)
+    admin_port: int = Field(default=8444, ge=1, le=65535, strict=True)
     tls: bool = True  # false: the BMCs speak plain HTTP, as benches want it
     state_dir: Path | None = None  # None: nothing is kept when the process ends
-    speed: float = Field(default=1.0, ge=0)
-    boot_service: str = "http://127.0.0.1:8410"
+    speed: float = Field(default=1.0, ge=0, allow_inf_nan=False)
+    boot_service: str = Field(default="http://127.0.0.1:8410", pattern=r"^https?://[^\s/]+")
     boot_files: dict[str, str] = Field(default_factory=dict)  # what DHCP would say, see netboot/dhcp.py
     agent: AgentKind = "process"  # what runs on a host that has booted
     seed: int = 1  # which BMCs have the faults of `fault_rates`

@@ -11,10 +11,11 @@ from emulator.recording.actions import aliases_of
 from emulator.recording.persona import persona_of
 from emulator.recording.recording import read_recording
 from emulator.tree.build import build_tree
+from emulator.tree.places import UPDATE_SERVICE
 from emulator.tree.tree import Tree
 
 RECORDING = "recording:"
-_PUSH = "/redfish/v1/UpdateService/push"
+_PUSH = f"{UPDATE_SERVICE}/push"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,4 +53,4 @@ def _recorded(directory: Path) -> Kind:
 def _push_uris(persona: Persona) -> dict[str, str]:
     """Those that are not where the update service is."""
     uris = (persona.update.multipart_uri, persona.update.push_uri)
-    return {uri: _PUSH for uri in uris if uri and not uri.startswith("/redfish/v1/UpdateService/")}
+    return {uri: _PUSH for uri in uris if uri and not uri.startswith(f"{UPDATE_SERVICE}/")}

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from emulator.config import BmcEntry, FaultRate, FleetConfig
 from emulator.errors import ConfigError
-from emulator.faults.catalog import read_fault
+from emulator.faults.catalog import BY_NAME, read_fault
 
 
 def with_faults(fleet: FleetConfig, options: list[str]) -> FleetConfig:
@@ -31,7 +31,9 @@ def read_rates(options: list[str]) -> tuple[FaultRate, ...]:
 def _read(option: str) -> tuple[str, dict[str, dict[str, Any]]]:
     bmc, _, rest = option.partition(":")
     name, _, given = rest.partition(":")
-    setting = {name: _arguments(given)}
+    if not name:
+        raise ConfigError(f"--fault {option}: give BMC:FAULT, such as r01-u01:silent")
+    setting = {name: _arguments(name, given)}
     try:
         read_fault(setting)
     except ValueError as error:
@@ -43,7 +45,7 @@ def _rate(option: str) -> FaultRate:
     setting, _, share = option.rpartition("=")
     name, _, given = setting.partition(":")
     try:
-        return FaultRate(fault=name, share=_share(share), arguments=_arguments(given))
+        return FaultRate(fault=name, share=_share(share), arguments=_arguments(name, given))
     except ValidationError as error:
         problem = error.errors()[0]
         reason = str(problem.get("ctx", {}).get("error", problem["msg"]))
@@ -57,9 +59,19 @@ def _share(text: str) -> float:
     return float(text[:-1]) / 100 if text.endswith("%") else float(text)
 
 
-def _arguments(given: str) -> dict[str, Any]:
+def _arguments(name: str, given: str) -> dict[str, Any]:
+    """`argument=value,...`, each read as what the fault's own value of it is."""
+    known = BY_NAME[name].arguments if name in BY_NAME else {}
     pairs = (pair.partition("=") for pair in given.split(",") if pair)
-    return {key: yaml.safe_load(value) for key, _, value in pairs}
+    return {key: value if isinstance(known.get(key), str) else _value(value) for key, _, value in pairs}
+
+
+def _value(text: str) -> Any:
+    """A number, a list and so on; nothing at all is a text, so that `times` alone is none of a number."""
+    try:
+        return yaml.safe_load(text) if text else ""
+    except yaml.YAMLError:
+        return text
 
 
 def _add(entry: BmcEntry, faults: list[dict[str, dict[str, Any]]]) -> BmcEntry:

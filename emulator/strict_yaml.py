@@ -22,6 +22,8 @@ def load_yaml(path: Path, model: type[Model]) -> Model:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: is not YAML: it is not text in UTF-8 ({error.reason})") from error
     try:
         content = yaml.load(text, Loader=_LOADER)  # noqa: S506  (a safe loader, the C one where there is one)
     except yaml.YAMLError as error:

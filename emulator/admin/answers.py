@@ -1,10 +1,13 @@
 """Answers of the admin API, and refusals, which say what would do."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
 from starlette.requests import Request
 from starlette.responses import Response
+
+from emulator.machine.machine import Machine
 
 
 class Refused(Exception):
@@ -19,6 +22,14 @@ class Refused(Exception):
 def answer(content: Any, status: int = 200) -> Response:
     """`content` as JSON."""
     return Response(orjson.dumps(content), status, media_type="application/json")
+
+
+def machine_of(request: Request, machines: Mapping[str, Machine]) -> Machine:
+    """The machine that the path names. Raises Refused."""
+    name = request.path_params["name"]
+    if name not in machines:
+        raise Refused(404, f"no BMC is named {name}; GET /bmcs?fields=name lists them")
+    return machines[name]
 
 
 async def body_of(request: Request) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from emulator.admin.answers import Refused, answer, body_of
+from emulator.admin.answers import Refused, answer, body_of, machine_of
 from emulator.machine.machine import Machine
 
 _ACTIONS: Mapping[str, Callable[[Machine], None]] = {
@@ -44,11 +44,11 @@ class Bmcs:
 
     async def show(self, request: Request) -> Response:
         """The truth of one machine, whatever its BMC tells its clients."""
-        return answer(self._find(request).truth())
+        return answer(machine_of(request, self._machines).truth())
 
     async def set_fault(self, request: Request) -> Response:
         """Make a fault happen from now on; its arguments are the body."""
-        machine = self._find(request)
+        machine = machine_of(request, self._machines)
         try:
             machine.set_fault(request.path_params["fault"], await body_of(request))
         except (ValueError, TypeError) as error:
@@ -57,13 +57,13 @@ class Bmcs:
 
     async def clear_fault(self, request: Request) -> Response:
         """Heal a fault."""
-        machine = self._find(request)
+        machine = machine_of(request, self._machines)
         machine.clear_fault(request.path_params["fault"])
         return answer(machine.truth())
 
     async def set_load(self, request: Request) -> Response:
         """{"fraction": 0.9}: what runs on the host needs this share of it all until it restarts; null: none."""
-        machine = self._find(request)
+        machine = machine_of(request, self._machines)
         fraction = (await body_of(request)).get("fraction")
         if fraction is not None and (isinstance(fraction, bool) or not isinstance(fraction, int | float)):
             raise Refused(400, "fraction: a number from 0 to 1, or null")
@@ -77,18 +77,12 @@ class Bmcs:
 
     async def act(self, request: Request) -> Response:
         """power-loss, power-restore or kill-agent."""
-        machine = self._find(request)
+        machine = machine_of(request, self._machines)
         act = _ACTIONS.get(request.path_params["action"])
         if act is None:
             raise Refused(404, f"known actions: {', '.join(_ACTIONS)}")
         act(machine)
         return answer(machine.truth())
-
-    def _find(self, request: Request) -> Machine:
-        name = request.path_params["name"]
-        if name not in self._machines:
-            raise Refused(404, f"no BMC is named {name}; GET /bmcs?fields=name lists them")
-        return self._machines[name]
 
 
 def _part(truth: dict[str, Any], fields: list[str]) -> dict[str, Any]:

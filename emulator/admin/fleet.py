@@ -12,8 +12,8 @@ from starlette.routing import Route
 from emulator.admin.answers import Refused, answer, body_of
 from emulator.config import FaultRate, FleetConfig
 from emulator.fault_rates import hit
-from emulator.faults.catalog import FAULTS
 from emulator.faults.inventory import FLEET_FAULTS
+from emulator.faults.listing import by_concern, described
 from emulator.fleet import expected_nodes
 from emulator.machine.machine import Machine
 
@@ -38,17 +38,7 @@ class Fleet:
 
     async def list_faults(self, _request: Request) -> Response:
         """The faults that there are, with their arguments and where each was seen."""
-        return answer(
-            [
-                {
-                    "name": fault.name,
-                    "effect": fault.effect,
-                    "source": fault.source,
-                    "arguments": {"times": None, **fault.arguments},
-                }
-                for fault in (*FAULTS, *FLEET_FAULTS)
-            ]
-        )
+        return answer([described(concern, fault) for concern, fault in by_concern()])
 
     async def show(self, _request: Request) -> Response:
         """How many BMCs there are, of which persona, in which phase, with which faults."""

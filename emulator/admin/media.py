@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from emulator.admin.answers import Refused, answer, body_of
+from emulator.admin.answers import Refused, answer, body_of, machine_of
 from emulator.machine.machine import Machine
 from emulator.machine.virtual_media import MediaError
 
@@ -27,7 +27,7 @@ class Media:
 
     async def insert(self, request: Request) -> Response:
         """Put the image at the address `image` of the body into a drive."""
-        machine = self._find(request)
+        machine = machine_of(request, self._machines)
         image = (await body_of(request)).get("image")
         if not isinstance(image, str):
             raise Refused(400, 'the body is {"image": "http://..."}')
@@ -39,15 +39,9 @@ class Media:
 
     async def eject(self, request: Request) -> Response:
         """Take the image out of a drive."""
-        machine = self._find(request)
+        machine = machine_of(request, self._machines)
         try:
             machine.media.eject(request.path_params["drive"])
         except MediaError as error:
             raise Refused(400, str(error)) from error
         return answer(machine.truth())
-
-    def _find(self, request: Request) -> Machine:
-        name = request.path_params["name"]
-        if name not in self._machines:
-            raise Refused(404, f"no BMC is named {name}; GET /bmcs?fields=name lists them")
-        return self._machines[name]

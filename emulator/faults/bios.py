@@ -53,6 +53,7 @@ FAULTS: tuple[Fault, ...] = (
         "while nothing is pending (no-attributes)",
         "DMTF/Redfish-Tacklebox#55",
         {"how": "no-object"},
+        {"how": ("no-object", "no-attributes")},
     ),
     Fault(
         "bios-shows-old-values",

@@ -15,9 +15,13 @@ OF_ANSWERS: Arguments = {"method": "", "path": ""}
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Named by its symptom; `effect` says what happens, `source` where it was seen, `arguments` the defaults."""
+    """Named by its symptom; `effect` says what happens, `source` where it was seen, `arguments` the defaults.
+
+    `choices`: the values that an argument may have, where not every one of its type does something.
+    """
 
     name: str
     effect: str
     source: str
     arguments: Arguments = field(default_factory=dict)
+    choices: Mapping[str, tuple[str | int, ...]] = field(default_factory=dict)

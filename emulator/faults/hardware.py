@@ -22,6 +22,7 @@ FAULTS: tuple[Fault, ...] = (
         "the GPU at `index` is there and its health is `health`",
         "dsx-ai-factory/infra-controller#3368",
         {"index": 0, "health": "Critical"},
+        {"health": ("Warning", "Critical")},
     ),
     Fault(
         "gpu-overheats",
@@ -72,6 +73,7 @@ FAULTS: tuple[Fault, ...] = (
         "the power supply at `index` gives nothing (`how`: failed or input-lost)",
         "ibm-openbmc/openbmc#267",
         {"index": 0, "how": "failed"},
+        {"how": ("failed", "input-lost")},
     ),
     Fault("dimm-missing", "the memory module at `index` is absent", "Comcast/fishymetrics#14", {"index": 0}),
     Fault("memory-too-small", "the host counts `gib` GiB of memory", "bb-Ricardo/check_redfish#66", {"gib": 0}),

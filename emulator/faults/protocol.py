@@ -1,26 +1,21 @@
-"""Faults of logging in, ETags, queries and other habits of the protocol."""
+"""Faults of ETags, queries, messages, links and other habits of the protocol."""
 
 from emulator.faults.fault import Fault
 
 FAULTS: tuple[Fault, ...] = (
     Fault(
-        "wrong-password",
-        "the factory password is `password`, not what the label says",
-        "dsx-ai-factory/infra-controller#1294",
-        {"password": "LeftByTheLastOwner1"},
-    ),
-    Fault("session-limit", "only `limit` sessions may be open", "bb-Ricardo/check_redfish#89", {"limit": 0}),
-    Fault(
         "expand-broken",
         "$expand is claimed but wrong (`how`: partial = half of the members, links = not expanded)",
         "dsx-ai-factory/infra-controller#4100",
         {"how": "partial"},
+        {"how": ("partial", "links")},
     ),
     Fault(
         "etag-required",
         "a PATCH without If-Match is refused (`status`: 428, 412, or 400 with HeaderMissing)",
         "ansible/ansible#60031",
         {"status": 428},
+        {"status": (428, 412, 400)},
     ),
     Fault(
         "etag-form",
@@ -28,6 +23,7 @@ FAULTS: tuple[Fault, ...] = (
         "refused: as it should be, and no If-Match is accepted)",
         "ansible-collections/community.general#3268",
         {"how": "weak"},
+        {"how": ("weak", "unquoted", "doubled", "empty", "gzip", "refused")},
     ),
     Fault(
         "extended-info-object",

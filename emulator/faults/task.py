@@ -8,6 +8,7 @@ FAULTS: tuple[Fault, ...] = (
         "the task answers 404 (`when`: start, completion, or poll: after `polls` looks) while the flash succeeds",
         "ironcore-dev/metal-operator#617",
         {"when": "completion", "polls": 3},
+        {"when": ("start", "completion", "poll")},
     ),
     Fault("task-fails", "the task ends in Exception, nothing is flashed", "ironcore-dev/metal-operator#453"),
     Fault(
@@ -21,6 +22,20 @@ FAULTS: tuple[Fault, ...] = (
             "version": "old",
             "message_id": "IDRAC.2.8.JCP037",
             "bmc_reset": False,
+        },
+        {
+            "state": (
+                "Completed",
+                "Exception",
+                "Killed",
+                "Cancelled",
+                "Interrupted",
+                "Suspended",
+                "Stopping",
+                "Service",
+            ),
+            "status": ("OK", "Warning", "Critical"),
+            "version": ("new", "old"),
         },
     ),
     Fault(
@@ -40,6 +55,7 @@ FAULTS: tuple[Fault, ...] = (
         "where a new task is named: header, body, message, none; absolute, relative, internal-host: how Location is",
         "metal-toolbox/bmclib#399",
         {"where": "body"},
+        {"where": ("header", "body", "message", "none", "absolute", "relative", "internal-host")},
     ),
     Fault(
         "update-names-no-task",

@@ -69,6 +69,7 @@ FAULTS: tuple[Fault, ...] = (
         "`method` (SimpleUpdate, multipart, push; empty: all) is advertised and refused with `status` and `text`",
         "Supermicro BMCs without the licence for updates (NVIDIA/libredfish, Supermicro)",
         {"method": "", "status": 400, "text": "The action is not supported by the resource."},
+        {"method": ("", "SimpleUpdate", "multipart", "push")},
     ),
     Fault(
         "push-answers-200-with-error",

@@ -4,8 +4,8 @@ import hmac
 import time
 from dataclasses import dataclass
 
-from emulator.machine import paths
 from emulator.machine.board import Board
+from emulator.tree import places
 
 
 @dataclass(slots=True)
@@ -71,7 +71,7 @@ class Accounts:
             account.failures = 0
             return account
         self._board.state.failed_logins += 1
-        origin = paths.account(account.id) if account else "/redfish/v1/SessionService"
+        origin = f"{places.ACCOUNTS}/{account.id}" if account else places.SESSION_SERVICE
         self._board.events.publish("OpenBMC.InvalidLoginAttempted", "Redfish", origin=origin, topic="bmc")
         if account and not account.locked:
             self._count_failure(account)
@@ -134,6 +134,6 @@ class Accounts:
         if self._policy.lockout_threshold and account.failures >= self._policy.lockout_threshold:
             account.failures = 0
             account.locked_until = now + clock.limit_seconds(self._policy.lockout_seconds)
-            where = paths.account(account.id)
+            where = f"{places.ACCOUNTS}/{account.id}"
             self._board.events.publish("OpenBMC.AccountLocked", account.id, origin=where, topic="bmc")
             self._board.touch()

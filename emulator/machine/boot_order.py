@@ -1,35 +1,7 @@
 """What a host tries to boot, in order: BootOrder, BootNext and the override. UEFI 2.10, 3.1; DSP0268, Boot."""
 
-from dataclasses import dataclass
-
 from emulator.machine.board import Board
-from emulator.persona.boot import NETWORK, device_path, option_name
-
-
-@dataclass(frozen=True, slots=True)
-class BootOption:
-    """One UEFI boot option; `target` is its alias in Redfish, `mac` the port it boots from."""
-
-    reference: str
-    name: str
-    target: str
-    mac: str | None
-    device_path: str
-
-
-def boot_options(board: Board) -> tuple[BootOption, ...]:
-    """All options of a host, as the factory orders them."""
-    mac = board.mac(0)
-    return tuple(
-        BootOption(
-            reference,
-            option_name(target, mac),
-            target,
-            mac if target in NETWORK else None,
-            device_path(target, mac),
-        )
-        for reference, target in board.persona.boot.options.items()
-    )
+from emulator.persona.boot import device_path
 
 
 def boot_order(board: Board) -> tuple[str, ...]:
@@ -55,7 +27,8 @@ def take_targets(board: Board) -> tuple[str, ...]:
         following, state.boot_next = state.boot_next, ""
     board.save()
     if target == "UefiTarget":
-        return tuple(option.target for option in boot_options(board) if option.device_path == state.uefi_target)
+        mac = board.mac(0)
+        return tuple(one for one in options.values() if device_path(one, mac) == state.uefi_target)
     if target not in ("None", "UefiBootNext"):
         return (target,)
     ordered = tuple(options[reference] for reference in boot_order(board))

@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable, Coroutine
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
-from emulator.machine import paths
 from emulator.machine.board import Board
 from emulator.machine.thermals import Heat
+from emulator.tree import places
 
 _POST = (
     (0.2, "PrimaryProcessorInitializationStarted"),
@@ -166,7 +166,7 @@ class Host:
     def _enter(self, phase: str, progress: str) -> None:
         if progress not in (*self._told, "None"):
             self._told = (*self._told, progress)
-            where = paths.system(self._board)
+            where = places.host(self._board.persona)
             self._board.events.publish(
                 "OpenBMC.BootProgress", progress, origin=where, topic="host", sensor="System Firmware Progress"
             )
@@ -176,7 +176,7 @@ class Host:
         self._board.touch()
 
     def _tell(self, key: str) -> None:
-        where = paths.system(self._board)
+        where = places.host(self._board.persona)
         self._board.events.publish(key, where, origin=where, topic="host", sensor="System ACPI PowerState")
 
 

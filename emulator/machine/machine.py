@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from emulator.faults.fault import Arguments
-from emulator.machine import paths
 from emulator.machine.accounts import Accounts
 from emulator.machine.ailments import tell_ill, tell_well
 from emulator.machine.bios_settings import BiosSettings
@@ -29,6 +28,7 @@ from emulator.machine.surroundings import Surroundings
 from emulator.machine.tasks import Tasks
 from emulator.machine.telemetry import Telemetry
 from emulator.machine.virtual_media import VirtualMedia
+from emulator.tree import places
 
 _ANSWER_SECONDS = 0.05
 _REQUEST_KINDS = 5000  # distinct requests that are counted; paths beyond are counted as "other"
@@ -60,7 +60,7 @@ class Machine:
         for listener in (self.logs.record, self.subscriptions.offer, self.streams.offer):
             self.events.listen(listener)
         self.tasks.changed = lambda task, what: self.events.publish(
-            f"TaskEvent.{what}", task.id, origin=paths.task(task.id)
+            f"TaskEvent.{what}", task.id, origin=f"{places.TASKS}/{task.id}"
         )
         self.outage = Outage(board)
         self.firmware.restart_host = self._restart_host
@@ -289,7 +289,7 @@ class Machine:
         self._bmc_down = None
         self.outage.end()
         self.events.resume()
-        origin = paths.manager(self.board)
+        origin = places.bmc(self.board.persona)
         self.events.publish("OpenBMC.BMCRebootReason", "the BMC was reset", origin=origin, topic="bmc")
         self.events.publish("ResourceEvent.ResourceStateChanged", origin, "Enabled", origin=origin)
         self.wake()

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from emulator.machine.board import Board
+from emulator.tree.places import UPDATE_SERVICE
 
-_ONLY_PUSH = "/redfish/v1/UpdateService/push"
-_SERVICE = "/redfish/v1/UpdateService"
+_ONLY_PUSH = f"{UPDATE_SERVICE}/push"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ def offers(board: Board) -> Offers:
     limit = faults.peek("image-size-limit")
     only = faults.peek("only-http-push")
     most = int((limit or only or {"bytes": 0})["bytes"]) or update.max_image_bytes
-    written = board.state.written.get(_SERVICE, {})
+    written = board.state.written.get(UPDATE_SERVICE, {})
     verifies = bool(written.get("VerifyRemoteServerCertificate", update.verify_server))
     if only:
         return Offers(

@@ -3,7 +3,7 @@
 from typing import Any
 
 from emulator.machine.board import Board
-from emulator.tree.systems import SYSTEMS
+from emulator.tree import places
 
 Entries = dict[str, dict[str, Any]]
 
@@ -14,7 +14,7 @@ class SecureBoot:
     def __init__(self, board: Board) -> None:
         """As the board remembers it."""
         self._board = board
-        self._path = f"{SYSTEMS}/{board.persona.system.id}/SecureBoot"
+        self._path = f"{places.host(board.persona)}/SecureBoot"
 
     @property
     def current(self) -> bool:

@@ -5,6 +5,7 @@ import time
 from dataclasses import dataclass
 
 from emulator.machine.board import Board
+from emulator.tree.places import SESSIONS
 
 _SHORTEST_SECONDS = 10.0  # however fast the clock runs, a client must be able to use a session
 
@@ -78,7 +79,7 @@ class Sessions:
         self._by_token.clear()
 
     def _tell(self, key: str, session: Session) -> None:
-        self._board.events.publish(f"ResourceEvent.{key}", origin=f"/redfish/v1/SessionService/Sessions/{session.id}")
+        self._board.events.publish(f"ResourceEvent.{key}", origin=f"{SESSIONS}/{session.id}")
 
     def _expire(self) -> None:
         for token in [token for token, session in self._by_token.items() if self._old(session)]:

@@ -3,12 +3,10 @@
 from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 
-from emulator.machine import paths
 from emulator.machine.background_copy import BackgroundCopy
 from emulator.machine.board import Board
 from emulator.persona.firmware import ACTIVATED_BY, Component, Slot
-
-INVENTORY = "/redfish/v1/UpdateService/FirmwareInventory"
+from emulator.tree.places import FIRMWARE_INVENTORY
 
 
 class Slots:
@@ -53,7 +51,7 @@ class Slots:
 
     def write_protected(self, slot: Slot) -> bool | None:
         """WriteProtected of its entry; None: it has no such property."""
-        written = self._board.state.written.get(f"{INVENTORY}/{slot.key}", {})
+        written = self._board.state.written.get(f"{FIRMWARE_INVENTORY}/{slot.key}", {})
         return written.get("WriteProtected", slot.write_protected)
 
     def select(self, patterns: Sequence[str]) -> list[Slot]:
@@ -150,7 +148,7 @@ class Slots:
     def _tell(self, message: str, key: str, *arguments: str) -> None:
         """An event of the Update registry about a slot."""
         slot = self._board.persona.slots[key]
-        origin = paths.firmware(slot.inventory_id(self._board.version(key)))
+        origin = f"{FIRMWARE_INVENTORY}/{slot.inventory_id(self._board.version(key))}"
         self._board.events.publish(f"Update.{message}", *arguments, origin=origin, topic="bmc")
 
     def _named(self, slot: Slot) -> str:

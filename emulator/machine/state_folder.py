@@ -6,6 +6,7 @@ A machine at which nothing happens writes nothing.
 
 import asyncio
 import hashlib
+import os
 import secrets
 import shutil
 import tempfile
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import structlog
 
-from emulator.errors import ConfigError
+from emulator.errors import ConfigError, writing_into
 from emulator.machine.state import State, packed, read_state, write_state
 
 _FILE = "state.json"
@@ -24,7 +25,9 @@ class StateFolder:
     """`path` None: states are lost with the process, and so are the files of the machines."""
 
     def __init__(self, path: Path | None) -> None:
-        """Nothing is made before it is needed."""
+        """No files are made before they are needed. Raises ConfigError for a folder that cannot be written to."""
+        if path is not None:
+            _make(path)
         self._path = path
         self._files = path or Path(tempfile.gettempdir()) / f"firstlight-emulator-{secrets.token_hex(8)}"
         self._kept: dict[str, bytes] = {}  # by machine, the digest of what its file holds or the factory gave it
@@ -90,6 +93,13 @@ class StateFolder:
             directory.mkdir(parents=True, exist_ok=True)
             write_state(directory / _FILE, content)
             self._kept[name] = digest
+
+
+def _make(path: Path) -> None:
+    with writing_into(path):
+        path.mkdir(parents=True, exist_ok=True)
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise ConfigError(f"{path}: states cannot be kept there: it cannot be written to")
 
 
 def _digest(content: bytes) -> bytes:

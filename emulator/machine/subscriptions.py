@@ -10,8 +10,8 @@ from emulator.machine.event_document import Report, event_bytes, report_bytes
 from emulator.machine.event_filter import type_of, wants, wants_report
 from emulator.machine.events import Notice
 from emulator.machine.outbox import Address, Outbox
+from emulator.tree.places import EVENT_SERVICE, SUBSCRIPTIONS
 
-SERVICE = "/redfish/v1/EventService"
 ATTEMPTS, PAUSE = 3, 30
 
 
@@ -37,7 +37,7 @@ class Subscriptions:
         """An id that no subscription has had since the process began; streams take theirs here as well."""
         known = (int(identity) for identity in self.records if identity.isdigit())
         self._last = max(self._last, *known, 0) + 1
-        while self._board.document(f"{SERVICE}/Subscriptions/{self._last}"):  # of a recorded server
+        while self._board.document(f"{SUBSCRIPTIONS}/{self._last}"):  # of a recorded server
             self._last += 1
         return str(self._last)
 
@@ -149,4 +149,4 @@ class Subscriptions:
         return not record.get("Suspended", False)
 
     def _setting(self, name: str) -> Any:
-        return self._board.state.written.get(SERVICE, {}).get(name)
+        return self._board.state.written.get(EVENT_SERVICE, {}).get(name)

@@ -8,6 +8,7 @@ from typing import Any
 from emulator.faults.fault import Arguments
 from emulator.machine.board import Board
 from emulator.machine.notes import Note
+from emulator.tree.places import UPDATE_SERVICE
 
 FINISHED = ("Completed", "Exception", "Cancelled", "Killed")
 
@@ -184,7 +185,7 @@ _FOREIGN = "foreign"
 
 
 def _foreign(fault: Arguments) -> Task:
-    task = Task(_FOREIGN, str(fault["name"]), request_path="/redfish/v1/UpdateService/update")
+    task = Task(_FOREIGN, str(fault["name"]), request_path=f"{UPDATE_SERVICE}/update")
     task.run(3600.0)
     return task
 

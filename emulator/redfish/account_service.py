@@ -14,12 +14,12 @@ from emulator.redfish.errors import (
     wrong_type,
 )
 from emulator.redfish.etags import tag_document
-from emulator.redfish.http import Request, Response, collection, link, no_content, ok
+from emulator.redfish.http import Request, Response, collection, no_content, ok
 from emulator.redfish.router import Route
+from emulator.tree.document import link
+from emulator.tree.places import ACCOUNT_SERVICE, ACCOUNTS
 from emulator.tree.services import PRIVILEGES
 
-SERVICE = "/redfish/v1/AccountService"
-ACCOUNTS = f"{SERVICE}/Accounts"
 _WRITABLE = {"Password": str, "UserName": str, "RoleId": str, "Enabled": bool, "Locked": bool}
 _WRITABLE["PasswordChangeRequired"] = bool
 _READ_ONLY = ("Id", "Name", "AccountTypes", "Links", "Description")
@@ -101,7 +101,7 @@ def _show(request: Request, account: Account) -> Response:
         "Enabled": account.enabled,
         "Locked": account.locked,
         "AccountTypes": ["Redfish"],
-        "Links": {"Role": link(f"{SERVICE}/Roles/{account.role}")},
+        "Links": {"Role": link(f"{ACCOUNT_SERVICE}/Roles/{account.role}")},
     }
     response = ok("ManagerAccount.v1_12_0.ManagerAccount", path, document)
     tag_document(request, response)

@@ -7,23 +7,21 @@ import contextlib
 from emulator.machine.accounts import Account
 from emulator.redfish.errors import RedfishError
 from emulator.redfish.http import Request
+from emulator.tree.places import ACCOUNTS, CHASSIS, SESSIONS, SYSTEMS, TASK_SERVICE, UPDATE_SERVICE
 from emulator.tree.services import PRIVILEGES
 
-_ACCOUNTS = "/redfish/v1/AccountService/Accounts"
-_SESSIONS = "/redfish/v1/SessionService/Sessions"
-
-_OF_COMPONENTS = ("/redfish/v1/Systems", "/redfish/v1/Chassis", "/redfish/v1/UpdateService", "/redfish/v1/TaskService")
+_OF_COMPONENTS = (SYSTEMS, CHASSIS, UPDATE_SERVICE, TASK_SERVICE)
 
 
 def authenticate(request: Request) -> None:
     """Note who sent the request. Raises RedfishError: 401 for bad credentials, 403 for what the account may not do."""
     account = _by_token(request) if "x-auth-token" in request.headers else _by_password(request)
     request.username = account.username
-    own = f"{_ACCOUNTS}/{account.id}"
+    own = f"{ACCOUNTS}/{account.id}"
     if account.change_required and not _changes_password(request, own):
         raise password_change_required(own)
     privileges = PRIVILEGES[account.role]
-    if request.method not in ("GET", "HEAD") or request.path.startswith(f"{_ACCOUNTS}/"):
+    if request.method not in ("GET", "HEAD") or request.path.startswith(f"{ACCOUNTS}/"):
         needed = _needed(request, own)
         if needed not in privileges:
             text = "There are insufficient privileges for the account or credentials of the current session."
@@ -86,15 +84,15 @@ def _changes_password(request: Request, own: str) -> bool:
     """Whether the request is one that an account may send before its password was changed."""
     if request.path == own:
         return request.method in ("GET", "HEAD", "PATCH")
-    return request.method == "DELETE" and request.path == f"{_SESSIONS}/{request.session}"
+    return request.method == "DELETE" and request.path == f"{SESSIONS}/{request.session}"
 
 
 def _needed(request: Request, own: str) -> str:
     """The privilege that DSP8011's registry asks for, coarsely: by the service that is written to."""
     if request.path == own:
         return "ConfigureSelf" if request.method in ("GET", "HEAD", "PATCH") else "ConfigureUsers"
-    if request.path.startswith(_ACCOUNTS):
+    if request.path.startswith(ACCOUNTS):
         return "ConfigureUsers"
-    if request.path.startswith(f"{_SESSIONS}/"):
-        return "ConfigureSelf" if request.path == f"{_SESSIONS}/{request.session}" else "ConfigureManager"
+    if request.path.startswith(f"{SESSIONS}/"):
+        return "ConfigureSelf" if request.path == f"{SESSIONS}/{request.session}" else "ConfigureManager"
     return "ConfigureComponents" if request.path.startswith(_OF_COMPONENTS) else "ConfigureManager"

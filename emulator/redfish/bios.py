@@ -13,8 +13,9 @@ from emulator.redfish.http import Request, Response, no_content
 from emulator.redfish.router import Route
 from emulator.redfish.systems import check_host
 from emulator.redfish.task_service import accepted
+from emulator.tree import places
 from emulator.tree.document import Document
-from emulator.tree.systems import SYSTEMS
+from emulator.tree.places import SYSTEMS
 
 _MOVED = "PendingSettings"
 _STAGED = "Successfully Completed Request. The settings will be applied on the next system reset."
@@ -196,13 +197,13 @@ def _partly(request: Request, attributes: Mapping[str, Any], wrong: list[Problem
 
 
 def _of_host(machine: Machine, document: Document) -> bool:
-    host = f"{SYSTEMS}/{machine.board.persona.system.id}/".lower()
+    host = f"{places.host(machine.board.persona)}/".lower()
     return str(document["@odata.id"]).lower().startswith(host)
 
 
 def settings_path(machine: Machine) -> str | None:
     """Where the settings object is by what the BMC says, or None."""
-    bios = machine.board.document(f"{SYSTEMS}/{machine.board.persona.system.id}/Bios")
+    bios = machine.board.document(f"{places.host(machine.board.persona)}/Bios")
     if bios is None:
         raise not_found("Bios")
     fault = machine.board.faults.peek("bios-no-settings")

@@ -6,8 +6,8 @@ from typing import Any
 from emulator.machine.board import Board
 from emulator.machine.boot_order import has_quirk
 from emulator.redfish.errors import RedfishError, missing, not_in_list, not_writable, unknown_property, wrong_type
+from emulator.tree import places
 from emulator.tree.document import Document
-from emulator.tree.systems import SYSTEMS
 
 _ENABLED = ("Once", "Continuous", "Disabled")
 _FIELDS = {
@@ -43,7 +43,7 @@ def show_boot(board: Board, boot: Document) -> None:
 def future_path(board: Board) -> str | None:
     """Where the future state of the host is; None: it has none."""
     name = board.persona.boot.settings or (_FUTURE if board.faults.peek("boot-at-settings") else None)
-    return f"{SYSTEMS}/{board.persona.system.id}/{name}" if name else None
+    return f"{places.host(board.persona)}/{name}" if name else None
 
 
 def show_future(board: Board, document: Document) -> None:

@@ -10,8 +10,8 @@ from emulator.redfish.router import Handler
 
 
 def add_etag(request: Request, response: Response) -> None:
-    """Give a resource its ETag, unless the persona has none."""
-    if response.document is not None and _policy(request) != "none":
+    """Give a resource its ETag, unless its handler did or the persona has none."""
+    if response.document is not None and _policy(request) != "none" and "ETag" not in response.headers:
         response.headers["ETag"] = _shown(request, _etag(response))
 
 

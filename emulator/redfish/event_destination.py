@@ -7,7 +7,8 @@ from urllib.parse import urlsplit
 from emulator.machine.machine import Machine
 from emulator.redfish.errors import RedfishError, not_in_list, wrong_type
 from emulator.tree.document import action
-from emulator.tree.event_service import SUBSCRIPTIONS, prefixes
+from emulator.tree.event_service import prefixes
+from emulator.tree.places import SUBSCRIPTIONS
 
 KIND = "EventDestination.v1_13_0.EventDestination"
 _FORMATS = ("Event", "MetricReport")

@@ -16,7 +16,7 @@ from emulator.redfish.event_destination import CHANGEABLE, KIND, PROPERTIES, che
 from emulator.redfish.event_stream import open_stream
 from emulator.redfish.http import Request, Response, collection, no_content, ok
 from emulator.redfish.router import Route
-from emulator.tree.event_service import SERVICE, SUBSCRIPTIONS
+from emulator.tree.places import EVENT_SERVICE, SUBSCRIPTIONS
 
 _TEST_FIELDS = (
     "EventType",
@@ -103,20 +103,12 @@ async def unsubscribe(request: Request) -> Response:
 
 async def resume(request: Request) -> Response:
     """EventDestination.ResumeSubscription: after retries were suspended, send again."""
-    identity, subscriptions = request.parameters[0], request.machine.subscriptions
-    if identity not in subscriptions.records:
-        raise not_found(request.path)
-    subscriptions.change(identity, {"Suspended": False})
-    return no_content()
+    return _suspend(request, suspended=False)
 
 
 async def suspend(request: Request) -> Response:
     """EventDestination.SuspendSubscription: send nothing until it is resumed."""
-    identity, subscriptions = request.parameters[0], request.machine.subscriptions
-    if identity not in subscriptions.records:
-        raise not_found(request.path)
-    subscriptions.change(identity, {"Suspended": True})
-    return no_content()
+    return _suspend(request, suspended=True)
 
 
 async def submit_test_event(request: Request) -> Response:
@@ -155,6 +147,14 @@ async def get_stream(request: Request) -> Response:
     return open_stream(request)
 
 
+def _suspend(request: Request, *, suspended: bool) -> Response:
+    identity, subscriptions = request.parameters[0], request.machine.subscriptions
+    if identity not in subscriptions.records:
+        raise not_found(request.path)
+    subscriptions.change(identity, {"Suspended": suspended})
+    return no_content()
+
+
 def _check_room(machine: Machine) -> None:
     used = len(machine.subscriptions.records) + len(machine.streams.listing())
     if used >= machine.board.persona.services.subscriptions:
@@ -168,6 +168,6 @@ ROUTES = (
     Route(f"{SUBSCRIPTIONS}/{{}}", get=get_subscription, patch=change_subscription, delete=unsubscribe),
     Route(f"{SUBSCRIPTIONS}/{{}}/Actions/EventDestination.ResumeSubscription", post=resume),
     Route(f"{SUBSCRIPTIONS}/{{}}/Actions/EventDestination.SuspendSubscription", post=suspend),
-    Route(f"{SERVICE}/Actions/EventService.SubmitTestEvent", post=submit_test_event),
-    Route(f"{SERVICE}/{{}}", get=get_stream),
+    Route(f"{EVENT_SERVICE}/Actions/EventService.SubmitTestEvent", post=submit_test_event),
+    Route(f"{EVENT_SERVICE}/{{}}", get=get_stream),
 )

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from emulator.redfish.errors import RedfishError
 from emulator.redfish.http import Request, Response
 from emulator.redfish.live import schema
+from emulator.tree.places import UPDATE_SERVICE
 
 _SCHEMAS = "http://redfish.dmtf.org/schemas/v1"
-_TAKES_OTHER_MEDIA = "/redfish/v1/UpdateService"
 _MOST_JSON_BYTES = 2**20
 
 
@@ -15,7 +15,7 @@ def check(request: Request) -> None:
     """Refuse an OData version that we do not speak, a body that is no JSON, one that is too long."""
     if request.headers.get("odata-version", "4.0") != "4.0":
         raise RedfishError(412, "PreconditionFailed", "The OData version is not supported; 4.0 is.")
-    if request.path.startswith(_TAKES_OTHER_MEDIA) or not request.body:
+    if request.path.startswith(UPDATE_SERVICE) or not request.body:
         return
     if len(request.body) > _MOST_JSON_BYTES:
         raise RedfishError(413, "PayloadTooLarge", "The supplied payload exceeds the maximum size supported.")

@@ -9,6 +9,7 @@ import orjson
 from emulator.machine.machine import Machine
 from emulator.redfish.errors import RedfishError, missing, unknown_property, wrong_type
 from emulator.redfish.upload import Received
+from emulator.tree import document as tree
 
 
 @dataclass(slots=True)
@@ -84,16 +85,9 @@ def ok(kind: str, path: str, document: dict[str, Any]) -> Response:
 
 def collection(kind: str, path: str, name: str, members: list[str]) -> Response:
     """200 with a resource collection; `members` are paths or, after the collection's path, ids."""
-    links = [{"@odata.id": member if member.startswith("/") else f"{path}/{member}"} for member in members]
-    document = {"Name": name, "Members@odata.count": len(links), "Members": links}
-    return ok(f"{kind}.{kind}", path, document)
+    return Response(200, tree.collection(path, kind, name, members)[1])
 
 
 def no_content() -> Response:
     """204."""
     return Response(204)
-
-
-def link(path: str) -> dict[str, str]:
-    """A reference to another resource."""
-    return {"@odata.id": path}

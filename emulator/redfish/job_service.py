@@ -58,7 +58,7 @@ async def delete_job(request: Request) -> Response:
 
 async def delete_queue(request: Request) -> Response:
     """DellJobService.DeleteJobQueue: one job, or all that do not run."""
-    if not _dell_jobs(request.machine):
+    if not request.machine.board.persona.tasks.dell_jobs:
         raise not_found(request.path)
     body = request.json(("JobID",))
     if "JobID" not in body:
@@ -138,10 +138,6 @@ def _refuse_elsewhere(request: Request) -> None:
         there = persona.tasks.dell_jobs and request.parameters[0] == persona.bmc.id
     if not there:
         raise not_found(request.path)
-
-
-def _dell_jobs(machine: Machine) -> bool:
-    return machine.board.persona.tasks.dell_jobs
 
 
 _DELL = "/redfish/v1/Managers/{}/Oem/Dell"

@@ -84,10 +84,12 @@ class Misbehaviour:
         """Send what comes until it ends, or until the reader or the BMC has gone away."""
         gone = asyncio.create_task(self._hang())
         sent = asyncio.create_task(self._pump(stream))
-        await asyncio.wait((gone, sent), return_when=asyncio.FIRST_COMPLETED)
-        for task in (gone, sent):
-            task.cancel()
-        await asyncio.gather(gone, sent, return_exceptions=True)
+        try:
+            await asyncio.wait((gone, sent), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in (gone, sent):
+                task.cancel()
+            await asyncio.gather(gone, sent, return_exceptions=True)
 
     async def _pump(self, stream: AsyncIterator[bytes]) -> None:
         async with contextlib.aclosing(stream) as parts:  # type: ignore[type-var]  # streams are generators

@@ -7,9 +7,7 @@ from emulator.faults.fault import Arguments
 from emulator.machine.machine import Machine
 from emulator.redfish.errors import RedfishError
 from emulator.redfish.http import Request, Response
-
-_SERVICE = "/redfish/v1/UpdateService"
-_INVENTORY = "/redfish/v1/UpdateService/FirmwareInventory"
+from emulator.tree.places import FIRMWARE_INVENTORY, UPDATE_SERVICE
 
 
 def answer(request: Request) -> Response | None:
@@ -17,10 +15,10 @@ def answer(request: Request) -> Response | None:
     machine = request.machine
     if _ruined(request):
         return _refusal(503, "ServiceTemporarilyUnavailable", "The service cannot start.")
-    if request.path == _SERVICE and request.method == "GET" and machine.board.faults.take("update-service-500"):
+    if request.path == UPDATE_SERVICE and request.method == "GET" and machine.board.faults.take("update-service-500"):
         return _refusal(500, "InternalError", "The request failed due to an internal service error.")
     late = machine.board.faults.peek("inventory-late")
-    if late and request.path.startswith(_INVENTORY) and machine.outage.within(float(late["seconds"])):
+    if late and request.path.startswith(FIRMWARE_INVENTORY) and machine.outage.within(float(late["seconds"])):
         return _refusal(503, "ServiceTemporarilyUnavailable", "The inventory is being read.")
     profile = machine.board.faults.peek("bmc-outage-profile")
     return _phase(machine, profile) if profile else None

@@ -3,6 +3,7 @@
 import time
 
 from emulator.machine.machine import Machine
+from emulator.tree import places
 
 
 def shown_power(machine: Machine) -> str:
@@ -20,7 +21,7 @@ def shown_power(machine: Machine) -> str:
 def is_empty(machine: Machine, path: str) -> bool:
     """Whether the system at `path` answers with nothing because its power is about to change."""
     fault = machine.board.faults.peek("system-empty-in-transition")
-    host = f"/redfish/v1/Systems/{machine.board.persona.system.id}"
+    host = places.host(machine.board.persona)
     return fault is not None and path == host and since_asked(machine) < float(fault["seconds"])
 
 

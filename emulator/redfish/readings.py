@@ -47,12 +47,6 @@ def reading(machine: Machine, part: str, kind: str, number: int) -> float | None
     return machine.instruments.read(gauge) if gauge else None
 
 
-def value_at(machine: Machine, path: str) -> float | None:
-    """What the sensor at `path` reads; None: there is none, or it has no reading."""
-    gauge = gauges(machine.board.persona).get(path)
-    return machine.instruments.read(gauge) if gauge else None
-
-
 def _health(gauge: Gauge, reading: float | None) -> str:
     if reading is None:
         return "OK"

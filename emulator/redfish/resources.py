@@ -72,7 +72,6 @@ class Resources:
         if document is None and route.post is None:
             raise not_found(request.path)
         if document is not None and request.method == "PATCH" and written.WRITABLE.get(schema(document)):
-            await check_if_match(request, self.dispatch)
             return await written.change(request, document, schema(document))
         if document is None or request.method not in ("GET", "HEAD"):
             raise refuse_method(request, self.allowed(request, document))

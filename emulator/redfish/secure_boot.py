@@ -8,9 +8,10 @@ from emulator.redfish.errors import RedfishError, action_value, missing, not_fou
 from emulator.redfish.http import Request, Response, no_content, ok
 from emulator.redfish.router import Route
 from emulator.redfish.systems import check_host
+from emulator.tree import places
 from emulator.tree.document import Document
+from emulator.tree.places import SYSTEMS
 from emulator.tree.secure_boot import CERTIFICATE, RESETS, SIGNATURE, described
-from emulator.tree.systems import SYSTEMS
 
 _KINDS = {"Certificates": CERTIFICATE, "Signatures": SIGNATURE}
 _PLACE = re.compile(r"/SecureBootDatabases/[^/]+/(Certificates|Signatures)$")
@@ -19,7 +20,7 @@ _SIGNATURE = ("SignatureString", "SignatureType", "SignatureTypeRegistry", "Uefi
 
 def show(machine: Machine, document: Document) -> None:
     """What is enabled, of the host only."""
-    host = f"{SYSTEMS}/{machine.board.persona.system.id}/".lower()
+    host = f"{places.host(machine.board.persona)}/".lower()
     if not str(document["@odata.id"]).lower().startswith(host):
         return
     state = machine.secure_boot

@@ -20,12 +20,12 @@ from emulator.redfish.query import NOTHING, read_query
 from emulator.redfish.resources import Resources
 from emulator.redfish.telemetry import attach
 from emulator.redfish.upload import receive_package
+from emulator.tree.places import SESSION_SERVICE
 
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 
-_SESSIONS = "/redfish/v1/SessionService"  # logging in changes nothing that is kept here
 _MAX_BODY = 4 * 2**20
 _log = structlog.get_logger()
 
@@ -93,7 +93,7 @@ class RedfishService:
                 self._keep(request, response)
                 if not_modified(request, response):
                     response = Response(304, headers={"ETag": response.headers["ETag"]})
-            elif not request.path.startswith(_SESSIONS):
+            elif not request.path.startswith(SESSION_SERVICE):  # logging in changes nothing that is kept here
                 request.machine.board.touch()
         except RedfishError as error:
             response = Response(error.status, error.document(), dict(error.headers))

@@ -5,9 +5,7 @@ from emulator.redfish.authentication import password_change_required, refused
 from emulator.redfish.errors import RedfishError, not_found
 from emulator.redfish.http import Request, Response, collection, no_content, ok
 from emulator.redfish.router import Route
-
-SERVICE = "/redfish/v1/SessionService"
-SESSIONS = f"{SERVICE}/Sessions"
+from emulator.tree.places import ACCOUNTS, SESSIONS
 
 
 async def get_sessions(request: Request) -> Response:
@@ -31,7 +29,7 @@ async def log_in(request: Request) -> Response:
     response.status = 201
     response.headers = {"X-Auth-Token": session.token, "Location": f"{SESSIONS}/{session.id}"}
     if account.change_required and response.document:
-        error = password_change_required(f"/redfish/v1/AccountService/Accounts/{account.id}")
+        error = password_change_required(f"{ACCOUNTS}/{account.id}")
         response.document["@Message.ExtendedInfo"] = error.document()["error"]["@Message.ExtendedInfo"]
     return response
 

@@ -4,18 +4,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from emulator.machine.machine import Machine
-from emulator.machine.slots import INVENTORY
 from emulator.persona.firmware import AS_UPDATE, Slot, SlotKind
 from emulator.redfish.errors import RedfishError, not_found, unknown_property, wrong_type
-from emulator.redfish.http import Request, Response, collection, link, no_content, ok
+from emulator.redfish.http import Request, Response, collection, no_content, ok
 from emulator.redfish.outage import inventory_share
 from emulator.redfish.router import Route
 from emulator.redfish.written import keep
-from emulator.tree.document import Document
+from emulator.tree.document import Document, link
+from emulator.tree.places import FIRMWARE_INVENTORY, UPDATE_SERVICE
 
 _TYPE = "SoftwareInventory.v1_4_0.SoftwareInventory"
+_SOFTWARE = f"{UPDATE_SERVICE}/SoftwareInventory"
 _TITLES = {"current": "", "staged": " Staged", "backup": " Backup", "golden": " Golden"}
-READING = ("GET", "HEAD")
+_READING = ("GET", "HEAD")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +34,8 @@ async def get_inventory(request: Request) -> Response:
     machine = request.machine
     found = [entry.name for entry in entries(machine)]
     members = found[: inventory_share(machine, len(found))]
-    response = collection("SoftwareInventoryCollection", INVENTORY, "Software Inventory Collection", members)
-    response.headers["Allow"] = ", ".join(READING)  # the schema knows no POST here; iDRAC takes it all the same
+    response = collection("SoftwareInventoryCollection", FIRMWARE_INVENTORY, "Software Inventory Collection", members)
+    response.headers["Allow"] = ", ".join(_READING)  # the schema knows no POST here; iDRAC takes it all the same
     if machine.board.persona.update.two_step:
         response.headers["ETag"] = inventory_etag(machine)
     return response
@@ -46,9 +47,9 @@ async def get_entry(request: Request) -> Response:
     if entry is None:
         raise not_found(request.path)
     document = _document(request.machine, entry)
-    response = ok(_TYPE, f"{INVENTORY}/{entry.name}", document)
+    response = ok(_TYPE, f"{FIRMWARE_INVENTORY}/{entry.name}", document)
     if "WriteProtected" not in document:
-        response.headers["Allow"] = ", ".join(READING)
+        response.headers["Allow"] = ", ".join(_READING)
     return response
 
 
@@ -65,7 +66,7 @@ async def change_entry(request: Request) -> Response:
             raise unknown_property(name)
         if not isinstance(value, bool):
             raise wrong_type(value, name)
-        keep(request.machine, f"{INVENTORY}/{slot.key}", {name: value})
+        keep(request.machine, f"{FIRMWARE_INVENTORY}/{slot.key}", {name: value})
     return no_content()
 
 
@@ -201,10 +202,8 @@ def _nvidia(machine: Machine, slot: Slot) -> Document:
     }
 
 
-_SOFTWARE = "/redfish/v1/UpdateService/SoftwareInventory"
-
 ROUTES = (
-    Route(f"{INVENTORY}/{{}}", get=get_entry, patch=change_entry, lasting=True),
+    Route(f"{FIRMWARE_INVENTORY}/{{}}", get=get_entry, patch=change_entry, lasting=True),
     Route(_SOFTWARE, get=get_software, lasting=True),
     Route(f"{_SOFTWARE}/{{}}", get=get_driver, lasting=True),
 )

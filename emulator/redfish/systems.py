@@ -8,8 +8,9 @@ from emulator.redfish.http import Request, Response, no_content
 from emulator.redfish.power_state import shown_power
 from emulator.redfish.reset import lacking, offered, reset_system
 from emulator.redfish.router import Route
+from emulator.tree import places
 from emulator.tree.document import Document
-from emulator.tree.systems import SYSTEMS
+from emulator.tree.places import SYSTEMS
 
 
 def show(machine: Machine, document: Document) -> None:
@@ -33,7 +34,7 @@ def show(machine: Machine, document: Document) -> None:
 
 def show_action_info(machine: Machine, document: Document) -> None:
     """ResetActionInfo of the host: the types that it takes now."""
-    host = f"{SYSTEMS}/{machine.board.persona.system.id}/"
+    host = f"{places.host(machine.board.persona)}/"
     if not str(document["@odata.id"]).startswith(host) or not lacking(machine):
         return
     for parameter in document.get("Parameters", ()):

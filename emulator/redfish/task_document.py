@@ -8,9 +8,8 @@ from emulator.machine.notes import Note
 from emulator.machine.tasks import Task
 from emulator.persona.persona import Persona
 from emulator.redfish.errors import message
-from emulator.redfish.http import link
-
-TASKS = "/redfish/v1/TaskService/Tasks"
+from emulator.tree.document import link
+from emulator.tree.places import TASKS
 
 
 def task_path(task: Task) -> str:

@@ -9,11 +9,11 @@ from emulator.machine.tasks import Task
 from emulator.redfish.errors import RedfishError, message, not_found
 from emulator.redfish.http import Request, Response, collection, no_content
 from emulator.redfish.router import Route
-from emulator.redfish.task_document import TASKS, monitor_path, note_document, task_document, task_path, time_text
+from emulator.redfish.task_document import monitor_path, note_document, task_document, task_path, time_text
 from emulator.redfish.update_answers import placed
 from emulator.tree.document import Document
+from emulator.tree.places import TASK_SERVICE, TASKS
 
-SERVICE = "/redfish/v1/TaskService"
 _RETRY: Mapping[str, str] = {"Retry-After": "1"}
 
 
@@ -130,7 +130,7 @@ ROUTES = (
     Route(f"{TASKS}/{{}}/SubTasks", get=get_parts),
     Route(f"{TASKS}/{{}}/SubTasks/{{}}", get=get_part),
     Route(f"{TASKS}/{{}}/Monitor", get=get_monitor, delete=delete_task),
-    Route(f"{SERVICE}/TaskMonitors/{{}}", get=get_monitor, delete=delete_task),
-    Route(f"{SERVICE}/Actions/TaskService.DeleteAllCompletedTasks", post=delete_all),
+    Route(f"{TASK_SERVICE}/TaskMonitors/{{}}", get=get_monitor, delete=delete_task),
+    Route(f"{TASK_SERVICE}/Actions/TaskService.DeleteAllCompletedTasks", post=delete_all),
     Route("/redfish/v1/TaskMonitor/{}", get=get_monitor, delete=delete_task),
 )

@@ -15,8 +15,6 @@ from emulator.redfish.router import Route
 from emulator.redfish.software_inventory import entries
 from emulator.redfish.update_order import (
     APPLY_TIME,
-    INVENTORY,
-    SERVICE,
     WINDOW,
     begin,
     read_order,
@@ -24,6 +22,7 @@ from emulator.redfish.update_order import (
     refuse_while_busy,
     start,
 )
+from emulator.tree.places import FIRMWARE_INVENTORY, UPDATE_SERVICE
 
 _SIMPLE = (
     "ImageURI",
@@ -48,7 +47,7 @@ async def simple_update(request: Request) -> Response:
         raise not_found(request.path)
     body = request.json(_SIMPLE)
     address = request.text(body, "ImageURI")
-    if address.startswith(f"{INVENTORY}/"):
+    if address.startswith(f"{FIRMWARE_INVENTORY}/"):
         return _start_held(request, [address], body)
     address = _address(machine, address, body.get("TransferProtocol"))
     login = (_text(body, "Username"), _text(body, "Password"))
@@ -91,7 +90,7 @@ def _start_held(request: Request, addresses: list[str], body: dict[str, Any], *,
 
 
 def _held(machine: Machine, address: str) -> Upload:
-    name = address.removeprefix(f"{INVENTORY}/").rstrip("/")
+    name = address.removeprefix(f"{FIRMWARE_INVENTORY}/").rstrip("/")
     entry = next((one for one in entries(machine) if one.name == name and one.kind == "staged"), None)
     for upload in machine.firmware.uploads.listing():
         if entry and not upload.waits and upload.headers[0].component == entry.slot.component:
@@ -154,7 +153,7 @@ async def _never() -> Image:
 
 
 ROUTES = (
-    Route(f"{SERVICE}/Actions/UpdateService.SimpleUpdate", post=simple_update),
-    Route(f"{SERVICE}/Actions/UpdateService.StartUpdate", post=start_update),
-    Route(f"{SERVICE}/Actions/Oem/{{}}", post=install),
+    Route(f"{UPDATE_SERVICE}/Actions/UpdateService.SimpleUpdate", post=simple_update),
+    Route(f"{UPDATE_SERVICE}/Actions/UpdateService.StartUpdate", post=start_update),
+    Route(f"{UPDATE_SERVICE}/Actions/Oem/{{}}", post=install),
 )

@@ -16,9 +16,8 @@ from emulator.redfish.errors import RedfishError, missing, not_in_list, wrong_ty
 from emulator.redfish.http import Request, Response
 from emulator.redfish.task_service import accepted
 from emulator.redfish.update_answers import instead
+from emulator.tree.places import FIRMWARE_INVENTORY
 
-SERVICE = "/redfish/v1/UpdateService"
-INVENTORY = f"{SERVICE}/FirmwareInventory"
 APPLY_TIME = "@Redfish.OperationApplyTime"
 WINDOW = "@Redfish.MaintenanceWindow"
 _BUSY_SECONDS = 30
@@ -90,18 +89,13 @@ def read_targets(machine: Machine, wanted: Any) -> Targets:
         return None, False
     if not isinstance(wanted, list) or not all(isinstance(path, str) for path in wanted):
         raise wrong_type(wanted, "Targets")
-    update = machine.board.persona.update
     if not wanted:
-        return (
-            (tuple(machine.firmware.slots.select(update.empty_targets)), True)
-            if update.empty_targets
-            else (None, False)
-        )
+        return _by_default(machine)
     limit = machine.board.faults.peek("one-target-only")
     if limit and len(wanted) > 1:
         machine.board.faults.take("one-target-only")
         raise RedfishError(400, "ArraySizeTooLong", "The array Targets takes one element.", "Targets", "1")
-    group = any(path.rstrip("/") in update.groups for path in wanted)
+    group = any(path.rstrip("/") in machine.board.persona.update.groups for path in wanted)
     return tuple(slot for path in wanted for slot in _slots_at(machine, path)), group
 
 
@@ -116,7 +110,7 @@ def _slots_at(machine: Machine, path: str) -> Sequence[Slot]:
     patterns = machine.board.persona.update.groups.get(plain)
     if patterns:
         return machine.firmware.slots.select(patterns)
-    slot = machine.firmware.inventory().get(plain.removeprefix(f"{INVENTORY}/"))
+    slot = machine.firmware.inventory().get(plain.removeprefix(f"{FIRMWARE_INVENTORY}/"))
     if slot is None or not slot.updateable:
         raise not_in_list(path, "Targets")
     return [slot]

@@ -7,16 +7,17 @@ import orjson
 
 from emulator.machine.machine import Machine
 from emulator.machine.offers import offers
-from emulator.machine.orders import Upload
+from emulator.machine.orders import Load, Upload
 from emulator.package import Image
 from emulator.persona.firmware import Slot
 from emulator.redfish.errors import RedfishError, missing, not_found, not_in_list, not_writable, wrong_type
 from emulator.redfish.http import Request, Response, no_content
 from emulator.redfish.router import Route
 from emulator.redfish.software_inventory import get_inventory, refuse_without_match
-from emulator.redfish.update_order import INVENTORY, SERVICE, begin, read_targets
+from emulator.redfish.update_order import begin, read_targets
 from emulator.redfish.upload import Part, Received
 from emulator.tree.document import Document
+from emulator.tree.places import FIRMWARE_INVENTORY, UPDATE_SERVICE
 
 _OPTIONS = "HttpPushUriOptions"
 _PARAMETERS = "UpdateParameters"
@@ -53,7 +54,7 @@ def _show_limits(machine: Machine, document: Document) -> None:
 async def change_service(request: Request) -> Response:
     """PATCH of what the next push is for and how servers are checked: all properties or none."""
     machine = request.machine
-    document = machine.board.document(SERVICE) or {}
+    document = machine.board.document(UPDATE_SERVICE) or {}
     body = {name: value for name, value in request.json().items() if not name.startswith("@")}
     for name, value in body.items():
         if name not in document or name not in _SETTERS:
@@ -125,7 +126,7 @@ async def _store(request: Request, received: Received) -> Response:
         raise RedfishError(400, "OperationFailed", f"The image cannot be used: {error}.") from error
     slot = _device_of(machine, headers[0].component)
     machine.firmware.uploads.add(Upload(headers, part.size_bytes, waits=False))
-    where = f"{INVENTORY}/{slot.slot_id('staged', headers[0].version)}"
+    where = f"{FIRMWARE_INVENTORY}/{slot.slot_id('staged', headers[0].version)}"
     return Response(201, headers={"Location": where})
 
 
@@ -159,7 +160,7 @@ def _refuse_odd_parts(received: Received) -> None:
             raise RedfishError(415, "UnsupportedMediaType", text)
 
 
-def _loaded(image: Image) -> Any:
+def _loaded(image: Image) -> Load:
     async def load() -> Image:
         return image
 
@@ -216,7 +217,7 @@ def _set_options_busy(machine: Machine, value: Any) -> None:
 
 
 def _set_verify(machine: Machine, value: Any) -> None:
-    machine.board.state.written.setdefault(SERVICE, {})["VerifyRemoteServerCertificate"] = value
+    machine.board.state.written.setdefault(UPDATE_SERVICE, {})["VerifyRemoteServerCertificate"] = value
     machine.board.save()
 
 
@@ -229,9 +230,9 @@ _SETTERS = {
 }
 
 ROUTES = (
-    Route(SERVICE, patch=change_service),
-    Route(f"{SERVICE}/{{}}", get=refuse_get, post=push),
+    Route(UPDATE_SERVICE, patch=change_service),
+    Route(f"{UPDATE_SERVICE}/{{}}", get=refuse_get, post=push),
     Route("/{}", get=refuse_get, post=push),
     Route("/cgi-bin/{}", get=refuse_get, post=push),
-    Route(INVENTORY, get=get_inventory, post=push, lasting=True),
+    Route(FIRMWARE_INVENTORY, get=get_inventory, post=push, lasting=True),
 )

@@ -21,7 +21,6 @@ class Part:
 
     name: str
     kind: str = ""
-    file_name: str = ""
     content: bytearray = field(default_factory=bytearray)
     size_bytes: int = 0
 
@@ -132,5 +131,4 @@ class _Parts:
         part = self._received.parts[-1]
         options = python_multipart.multipart.parse_options_header(self._headers.get(b"content-disposition"))[1]
         part.name = options.get(b"name", b"").decode("utf-8", "replace")
-        part.file_name = options.get(b"filename", b"").decode("utf-8", "replace")
         part.kind = self._headers.get(b"content-type", b"").decode("latin-1").partition(";")[0].strip().lower()

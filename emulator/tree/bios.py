@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from emulator.persona.bios import Bios, BiosAttribute, Condition, Dependency
 from emulator.persona.persona import Persona
+from emulator.tree import places
 from emulator.tree.document import ROOT, Document, Entry, action, link, resource
-from emulator.tree.places import SYSTEMS
 
 BIOS = "Bios.v1_2_0.Bios"
 _LIMITS = {
@@ -23,7 +23,7 @@ _FLAGS = {"Hidden": "hidden", "GrayOut": "gray_out", "Immutable": "immutable"}
 
 def build(persona: Persona) -> Iterator[Entry]:
     """Attributes come from redfish/bios.py; a persona without attributes has no Bios."""
-    path = f"{SYSTEMS}/{persona.system.id}/Bios"
+    path = f"{places.host(persona)}/Bios"
     if persona.bios.attributes:
         yield _current(persona.bios, path)
         if persona.bios.settings:

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from emulator.persona.boot import device_path, option_name
 from emulator.persona.persona import Persona
-from emulator.tree.document import ROOT, Document, Entry, action, collection, link, resource
+from emulator.tree import places
+from emulator.tree.document import Document, Entry, action, collection, link, resource
 
-_SYSTEMS = f"{ROOT}/Systems"
 _ALLOWABLE = "@Redfish.AllowableValues"
 _MAC = "${mac:0}"
 _ALIASES = {"UsbCd": "Cd"}  # BootSource has no UsbCd for an option
@@ -14,7 +14,7 @@ _ALIASES = {"UsbCd": "Cd"}  # BootSource has no UsbCd for an option
 
 def build(persona: Persona) -> Iterator[Entry]:
     """The boot options, and ResetActionInfo where there is one."""
-    path = f"{_SYSTEMS}/{persona.system.id}"
+    path = places.host(persona)
     options = persona.boot.options
     yield collection(f"{path}/BootOptions", "BootOptionCollection", "Boot Option Collection", options)
     for reference, target in options.items():
@@ -41,7 +41,7 @@ def boot_properties(persona: Persona) -> Document:
         "BootSourceOverrideMode": boot.modes[-1],
         f"BootSourceOverrideMode{_ALLOWABLE}": list(boot.modes),
         "UefiTargetBootSourceOverride": None,
-        "BootOptions": link(f"{_SYSTEMS}/{persona.system.id}/BootOptions"),
+        "BootOptions": link(f"{places.host(persona)}/BootOptions"),
         "BootOrder": list(boot.factory_order),
         "BootNext": None,
         "BootOrderPropertySelection": "BootOrder",
@@ -49,17 +49,9 @@ def boot_properties(persona: Persona) -> Document:
     return document | ({"HttpBootUri": None} if boot.http_boot_uri else {})
 
 
-def settings_annotation(persona: Persona) -> Document:
-    """@Redfish.Settings of the host, where its future state has a resource of its own."""
-    if not persona.boot.settings:
-        return {}
-    settings = link(f"{_SYSTEMS}/{persona.system.id}/{persona.boot.settings}")
-    return {"@Redfish.Settings": {"@odata.type": "#Settings.v1_3_5.Settings", "SettingsObject": settings}}
-
-
 def reset_action(persona: Persona) -> Document:
     """ComputerSystem.Reset, with its types in it, in ResetActionInfo, or both."""
-    path, system = f"{_SYSTEMS}/{persona.system.id}", persona.system
+    path, system = places.host(persona), persona.system
     types = {} if system.reset_info == "only" else {"ResetType": system.reset_types}
     entry = action(path, "ComputerSystem.Reset", **types)
     if system.reset_info != "none":

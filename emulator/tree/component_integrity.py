@@ -130,7 +130,7 @@ def _component(root: RootOfTrust) -> Entry:
         "Status": HEALTHY,
         "Certificates": to(f"{root.path}/Certificates"),
         "Links": {
-            "ActiveSoftwareImage": to(f"{ROOT}/UpdateService/FirmwareInventory/{root.slot}"),
+            "ActiveSoftwareImage": to(f"{places.FIRMWARE_INVENTORY}/{root.slot}"),
             "ComponentIntegrity": to_all([f"{INTEGRITY}/{root.id}"]),
         },
     }
@@ -145,5 +145,5 @@ def _protected(persona: Persona, identity: str) -> list[str]:
         gpus = places.gpus(persona)
         return [gpus[index]] if 0 <= index < len(gpus) else []
     if "_CPU" in identity and number.isdigit() and int(number) < len(persona.system.cpu_ids):
-        return [f"{places.processors_of(persona, persona.system.id)}/{persona.system.cpu_ids[int(number)]}"]
+        return [f"{places.host(persona)}/Processors/{persona.system.cpu_ids[int(number)]}"]
     return [places.gpu_manager(persona)] if "_BMC" in identity else []

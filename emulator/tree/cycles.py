@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from emulator.persona.hardware import Cycle
 from emulator.persona.persona import Persona
-from emulator.tree.document import ROOT, Document, Entry
+from emulator.tree import places
+from emulator.tree.document import Document, Entry
 
 
 def links(persona: Persona) -> Iterator[Entry]:
@@ -23,8 +24,8 @@ def links(persona: Persona) -> Iterator[Entry]:
 
 def _owner(persona: Persona, cycle: Cycle) -> str:
     owners = {
-        "system": f"{ROOT}/Systems/{persona.system.id}",
-        "manager": f"{ROOT}/Managers/{persona.bmc.id}",
-        "chassis": f"{ROOT}/Chassis/{cycle.chassis or persona.chassis[0].id}",
+        "system": places.host(persona),
+        "manager": places.bmc(persona),
+        "chassis": f"{places.CHASSIS}/{cycle.chassis or persona.chassis[0].id}",
     }
     return owners[cycle.owner]

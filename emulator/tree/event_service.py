@@ -4,11 +4,10 @@ from collections.abc import Iterator
 
 from emulator.message_registry import registries
 from emulator.persona.persona import Persona
-from emulator.tree.document import HEALTHY, ROOT, Document, Entry, action, resource
+from emulator.tree.document import HEALTHY, Document, Entry, action, resource
 from emulator.tree.document import link as to
+from emulator.tree.places import EVENT_SERVICE, SUBSCRIPTIONS
 
-SERVICE = f"{ROOT}/EventService"
-SUBSCRIPTIONS = f"{SERVICE}/Subscriptions"
 RESOURCE_TYPES = (
     "Chassis",
     "ComputerSystem",
@@ -53,7 +52,7 @@ def build(persona: Persona) -> Iterator[Entry]:
         "Severities": ["OK", "Warning", "Critical"],
         "Status": HEALTHY,
         "Subscriptions": to(SUBSCRIPTIONS),
-        "Actions": action(SERVICE, "EventService.SubmitTestEvent"),
+        "Actions": action(EVENT_SERVICE, "EventService.SubmitTestEvent"),
     }
     if persona.services.sse:
         properties["ServerSentEventUri"] = persona.services.sse_uri
@@ -61,4 +60,4 @@ def build(persona: Persona) -> Iterator[Entry]:
             **dict.fromkeys(_FILTERS, True),
             "SubordinateResources": True,
         }
-    yield resource(SERVICE, "EventService.v1_10_0.EventService", "Event Service", properties)
+    yield resource(EVENT_SERVICE, "EventService.v1_10_0.EventService", "Event Service", properties)

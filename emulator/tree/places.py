@@ -8,6 +8,16 @@ SYSTEMS = f"{ROOT}/Systems"
 CHASSIS = f"{ROOT}/Chassis"
 MANAGERS = f"{ROOT}/Managers"
 FABRICS = f"{ROOT}/Fabrics"
+ACCOUNT_SERVICE = f"{ROOT}/AccountService"
+ACCOUNTS = f"{ACCOUNT_SERVICE}/Accounts"
+SESSION_SERVICE = f"{ROOT}/SessionService"
+SESSIONS = f"{SESSION_SERVICE}/Sessions"
+UPDATE_SERVICE = f"{ROOT}/UpdateService"
+FIRMWARE_INVENTORY = f"{UPDATE_SERVICE}/FirmwareInventory"
+TASK_SERVICE = f"{ROOT}/TaskService"
+TASKS = f"{TASK_SERVICE}/Tasks"
+EVENT_SERVICE = f"{ROOT}/EventService"
+SUBSCRIPTIONS = f"{EVENT_SERVICE}/Subscriptions"
 
 
 def host(persona: Persona) -> str:
@@ -71,11 +81,6 @@ def cpu_chassis(persona: Persona) -> tuple[str, ...]:
 def shown_cpus(persona: Persona, system: str) -> tuple[str, ...]:
     """The ids of the CPUs that the system with that id shows."""
     return persona.system.cpu_ids if persona.baseboard_cpus or system != persona.baseboard else ()
-
-
-def processors_of(_persona: Persona, system: str) -> str:
-    """The processors of the system with that id."""
-    return f"{SYSTEMS}/{system}/Processors"
 
 
 def gpus(persona: Persona) -> tuple[str, ...]:

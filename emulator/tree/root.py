@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from emulator.persona.persona import Persona
 from emulator.tree.document import ROOT, Document, Entry, link, resource
+from emulator.tree.places import SESSIONS, TASK_SERVICE
 
 _UUIDS = {"system": "${uuid}", "own": "${uuid:service}", "absent": None}
 
@@ -16,8 +17,8 @@ def build(persona: Persona) -> Iterator[Entry]:
         "RedfishVersion": root.redfish_version,
         **{name: value for name, value in shown.items() if value},
         **{name: link(f"{ROOT}/{name}") for name in service_names(persona)},
-        "Tasks": link(f"{ROOT}/TaskService"),
-        "Links": {"Sessions": link(f"{ROOT}/SessionService/Sessions")},
+        "Tasks": link(TASK_SERVICE),
+        "Links": {"Sessions": link(SESSIONS)},
         "ProtocolFeaturesSupported": _features(persona),
     }
     if root.vendor == "Dell":
@@ -39,10 +40,7 @@ def service_names(persona: Persona) -> tuple[str, ...]:
         "Fabrics": persona.nvswitches.count > 0,
     }
     always = ("Systems", "Chassis", "Managers", "SessionService", "AccountService", "UpdateService", "Registries")
-    return (*always, *(name for name, there in optional.items() if there and name in _BUILT))
-
-
-_BUILT = ("EventService", "JobService", "TelemetryService", "CertificateService", "ComponentIntegrity", "Fabrics")
+    return (*always, *(name for name, there in optional.items() if there))
 
 
 def _features(persona: Persona) -> Document:

@@ -8,9 +8,9 @@ from cryptography import x509
 
 from emulator.persona.persona import Persona
 from emulator.persona.secure_boot import DATABASES
+from emulator.tree import places
 from emulator.tree.document import Document, Entry, action, collection, link, resource
 from emulator.tree.factory_keys import KEY_EXCHANGE_KEY, PLATFORM_KEY, SIGNATURE_AUTHORITY
-from emulator.tree.places import SYSTEMS
 
 CERTIFICATE = "Certificate.v1_7_0.Certificate"
 SIGNATURE = "Signature.v1_0_2.Signature"
@@ -23,7 +23,7 @@ _REVOKED = tuple(hashlib.sha256(f"revoked loader {number}".encode()).hexdigest()
 def build(persona: Persona) -> Iterator[Entry]:
     """The resource, its databases and what is in them; redfish/secure_boot.py shows what clients changed."""
     policy = persona.secure_boot
-    path = f"{SYSTEMS}/{persona.system.id}/SecureBoot"
+    path = f"{places.host(persona)}/SecureBoot"
     databases = f"{path}/SecureBootDatabases"
     resets = (*RESETS, "DeletePK") if policy.reset_keys else ()
     properties: Document = {

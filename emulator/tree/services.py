@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 
 from emulator.persona.persona import Persona
-from emulator.tree.document import ROOT, Entry, collection, link, resource
+from emulator.tree.document import Entry, collection, link, resource
+from emulator.tree.places import ACCOUNT_SERVICE, SESSION_SERVICE
 
 PRIVILEGES: Mapping[str, tuple[str, ...]] = {
     "Administrator": ("Login", "ConfigureManager", "ConfigureUsers", "ConfigureComponents", "ConfigureSelf"),
@@ -19,7 +20,7 @@ def build(persona: Persona) -> Iterator[Entry]:
 
 
 def _sessions(persona: Persona) -> Entry:
-    path = f"{ROOT}/SessionService"
+    path = SESSION_SERVICE
     properties = {
         "ServiceEnabled": True,
         "SessionTimeout": int(persona.sessions.timeout_seconds),
@@ -29,7 +30,7 @@ def _sessions(persona: Persona) -> Entry:
 
 
 def _accounts(persona: Persona) -> Iterator[Entry]:
-    path, policy = f"{ROOT}/AccountService", persona.accounts
+    path, policy = ACCOUNT_SERVICE, persona.accounts
     properties = {
         "ServiceEnabled": True,
         "MinPasswordLength": policy.min_password,

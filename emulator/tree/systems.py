@@ -5,17 +5,16 @@ from collections.abc import Iterator
 from emulator.persona.persona import Persona
 from emulator.tree import places
 from emulator.tree.boot import boot_properties, reset_action
-from emulator.tree.document import HEALTHY, ROOT, Document, Entry, collection, link, links, resource
+from emulator.tree.document import HEALTHY, Document, Entry, collection, link, links, resource
 from emulator.tree.pcie import devices
 
-SYSTEMS = places.SYSTEMS
 SYSTEM = "ComputerSystem.v1_18_0.ComputerSystem"
 _PORTS = {"SSH": 22, "IPMI": 623, "Telnet": 23}
 
 
 def build(persona: Persona) -> Iterator[Entry]:
     """The systems; live properties (power, boot, versions) are filled in by redfish/systems.py."""
-    yield collection(SYSTEMS, "ComputerSystemCollection", "Computer System Collection", system_ids(persona))
+    yield collection(places.SYSTEMS, "ComputerSystemCollection", "Computer System Collection", system_ids(persona))
     yield _host(persona)
     if persona.baseboard:
         yield _baseboard(persona, persona.baseboard)
@@ -99,7 +98,7 @@ def _devices(persona: Persona, system: str) -> list[str]:
 
 
 def _baseboard(persona: Persona, identity: str) -> Entry:
-    path = f"{SYSTEMS}/{identity}"
+    path = f"{places.SYSTEMS}/{identity}"
     properties = {
         "SystemType": "Physical",
         "Description": "The baseboard of the GPUs",
@@ -145,4 +144,4 @@ def _graphics_gib(persona: Persona) -> int:
 
 def _links(persona: Persona, chassis: str, manager: str = "") -> Document:
     managers = links([manager or places.bmc(persona)])
-    return {"Links": {"Chassis": links([f"{ROOT}/Chassis/{chassis}"]), "ManagedBy": managers}}
+    return {"Links": {"Chassis": links([f"{places.CHASSIS}/{chassis}"]), "ManagedBy": managers}}

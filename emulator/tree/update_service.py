@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from emulator.persona.persona import Persona
 from emulator.persona.update import Update
 from emulator.tree.document import HEALTHY, ROOT, Document, Entry, link, resource
-
-_UPDATE = f"{ROOT}/UpdateService"
+from emulator.tree.places import TASK_SERVICE, UPDATE_SERVICE
 
 
 def build(persona: Persona) -> Iterator[Entry]:
@@ -18,7 +17,7 @@ def build(persona: Persona) -> Iterator[Entry]:
 
 
 def _tasks(persona: Persona) -> Entry:
-    path, tasks = f"{ROOT}/TaskService", persona.tasks
+    path, tasks = TASK_SERVICE, persona.tasks
     properties: Document = {
         "ServiceEnabled": True,
         "CompletedTaskOverWritePolicy": tasks.overwrite,
@@ -47,8 +46,8 @@ def _updates(persona: Persona) -> Entry:
     update = persona.update
     properties: Document = {
         "ServiceEnabled": True,
-        "FirmwareInventory": link(f"{_UPDATE}/FirmwareInventory"),
-        "SoftwareInventory": link(f"{_UPDATE}/SoftwareInventory"),
+        "FirmwareInventory": link(f"{UPDATE_SERVICE}/FirmwareInventory"),
+        "SoftwareInventory": link(f"{UPDATE_SERVICE}/SoftwareInventory"),
         "MaxImageSizeBytes": update.max_image_bytes,
         "Status": HEALTHY,
         "Actions": _actions(update),
@@ -64,19 +63,19 @@ def _updates(persona: Persona) -> Entry:
         properties |= {"HttpPushUriOptions": options, "HttpPushUriOptionsBusy": False}
     if update.verify_server is not None:
         properties["VerifyRemoteServerCertificate"] = update.verify_server
-    return resource(_UPDATE, "UpdateService.v1_11_0.UpdateService", "Update Service", properties)
+    return resource(UPDATE_SERVICE, "UpdateService.v1_11_0.UpdateService", "Update Service", properties)
 
 
 def _actions(update: Update) -> Document:
     actions: Document = {}
     if update.simple_update:
         actions["#UpdateService.SimpleUpdate"] = {
-            "target": f"{_UPDATE}/Actions/UpdateService.SimpleUpdate",
+            "target": f"{UPDATE_SERVICE}/Actions/UpdateService.SimpleUpdate",
             "TransferProtocol@Redfish.AllowableValues": list(update.protocols),
             "@Redfish.OperationApplyTimeSupport": _apply_times(update),
         }
     if "OnStartUpdateRequest" in update.apply_times:
-        target = f"{_UPDATE}/Actions/UpdateService.StartUpdate"
+        target = f"{UPDATE_SERVICE}/Actions/UpdateService.StartUpdate"
         actions["#UpdateService.StartUpdate"] = {"target": target}
     if update.install_uri:
         allowed = {"InstallUpon@Redfish.AllowableValues": ["Now", "NowAndReboot", "NextReboot"]}

@@ -24,7 +24,7 @@ def test_wrong_requests_get_redfish_errors(museum: Museum) -> None:
     client = BmcClient(museum["hgx-h100"])
     missing = client.send("GET", "/redfish/v1/Systems/2")
     assert missing.json()["error"]["code"].endswith("ResourceMissingAtURI")
-    for path in ("/redfish/v1/Nowhere", "/redfish/v1/Chassis/9", "/redfish/v1/Systems/1/SimpleStorage", "/"):
+    for path in ("/redfish/v1/Nowhere", "/redfish/v1/Chassis/9", "/redfish/v1/Systems/1/Fans", "/"):
         assert client.send("GET", path).status_code == 404, path
     wrong = client.send("DELETE", "/redfish/v1/Systems/1")
     assert (wrong.status_code, wrong.headers["Allow"]) == (405, "GET, HEAD, PATCH")

@@ -1,6 +1,7 @@
 """The command line: files that it writes, and what it says of files that are wrong."""
 
 import hashlib
+import json
 import os
 import re
 import socket
@@ -92,12 +93,20 @@ def test_firmware_packages_are_the_same_everywhere(tmp_path: Path) -> None:
         ),
         (f"bmcs:\n  - {HGX.replace('127.', '10.')}}}\n", "fleet.yaml:2: bmcs.0.address: "),
         ("bmcs: [\n", "is not YAML"),
+        ("\udcff", "is not YAML: it is not text in UTF-8"),
+        (f"speed: .inf\nbmcs:\n  - {HGX}}}\n", "fleet.yaml:1: speed: Input should be a finite number"),
+        (f"boot_service: nowhere\nbmcs:\n  - {HGX}}}\n", "fleet.yaml:1: boot_service: String should match pattern"),
+        (f"port: true\nbmcs:\n  - {HGX}}}\n", "fleet.yaml:1: port: Input should be a valid integer"),
+        (
+            f"bmcs:\n  - {HGX}, faults: [{{bios-late-rejection: {{attributes: [1]}}}}]}}\n",
+            "bmcs.0.faults.0: bios-late-rejection: attributes is a list of texts, not [1]",
+        ),
     ],
 )
 def test_wrong_file_ends_with_status_two_and_says_where(tmp_path: Path, text: str, expected: str) -> None:
     """File, line, nearest known name."""
     path = tmp_path / "fleet.yaml"
-    path.write_text(text, encoding="utf-8")
+    path.write_text(text, encoding="utf-8", errors="surrogateescape")
     result = run("serve", "--config", str(path))
     assert result.returncode == 2
     assert expected in result.stderr
@@ -144,6 +153,16 @@ def test_an_address_in_use_is_named(tmp_path: Path) -> None:
         ("b:silent", "--fault b:silent: no BMC is named 'b'; give BMC:FAULT, such as r01-u01:silent"),
         ("a:silnt", "--fault a:silnt: unknown fault 'silnt'; did you mean 'silent'?"),
         ("a:slow-answers:secs=2", "unknown argument 'secs'; did you mean 'seconds'?"),
+        ("a:slow-answers:seconds=x", "slow-answers: seconds is a number, not 'x'"),
+        ("a:slow-answers:seconds=-1", "slow-answers: seconds is a number, not -1"),
+        ("a:silent:times=x", "silent: times is a whole number from 1, or null for ever, not 'x'"),
+        ("a:silent:times", "silent: times is a whole number from 1, or null for ever, not ''"),
+        ("a:gpu-missing:index=0.5", "gpu-missing: index is a number, and a whole one, not 0.5"),
+        ("a:task-vanishes:when=never", "when is one of 'start', 'completion', 'poll', not 'never'"),
+        ("a:foreign-task:busy=1", "foreign-task: busy is true or false, not 1"),
+        ("a:quagga", "unknown fault 'quagga'; `firstlight-emulator faults` lists them"),
+        ("a:wrong-slot", "wrong-slot is a fault of the fleet, not of one BMC; give it as a fault rate"),
+        ("silent", "--fault silent: give BMC:FAULT, such as r01-u01:silent"),
     ],
 )
 def test_a_fault_option_that_is_wrong_is_named(tmp_path: Path, option: str, expected: str) -> None:
@@ -152,6 +171,59 @@ def test_a_fault_option_that_is_wrong_is_named(tmp_path: Path, option: str, expe
     path.write_text(f"bmcs:\n  - {HGX}}}\n", encoding="utf-8")
     result = run("serve", "--config", str(path), "--fault", option)
     assert (result.returncode, expected in result.stderr) == (2, True), result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("fleet", "--out", "/proc/none"), "/proc/none: cannot be written: No such file or directory"),
+        (("firmware", "--out", "/proc/none"), "cannot be written: No such file or directory"),
+        (("fleet", "--speed", "inf", "--out", "{tmp}"), "speed: Input should be a finite number"),
+        (("fleet", "--boot-service", "nowhere", "--out", "{tmp}"), "boot_service: String should match pattern"),
+        (("replay", "{tmp}", "--network", "127.1"), "--network 127.1: give the first three numbers of the addresses"),
+        (("replay", "{tmp}", "--power", "Maybe"), "Invalid value for '--power'"),
+        (("replay", "{tmp}"), "no recorded tree, there is no redfish/v1/index.json in it"),
+        (("serve", "--config", "{tmp}/none.yaml"), "none.yaml: cannot be read: No such file or directory"),
+        (("faults", "quagga"), "faults: none has 'quagga' in its name or effect"),
+    ],
+)
+def test_an_option_that_cannot_be_is_told_without_a_traceback(
+    tmp_path: Path, arguments: tuple[str, ...], expected: str
+) -> None:
+    """Status 2, and what would do."""
+    result = run(*(argument.format(tmp=tmp_path) for argument in arguments))
+    assert (result.returncode, expected in result.stderr) == (2, True), result.stderr
+    assert "Traceback" not in result.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_states_that_cannot_be_kept_are_told_at_the_start(tmp_path: Path) -> None:
+    """Rather than with the first change, hours later."""
+    with socket.socket() as one, socket.socket() as two:
+        for free in (one, two):
+            free.bind(("127.0.0.1", 0))
+        ports = f"port: {one.getsockname()[1]}\nadmin_port: {two.getsockname()[1]}\n"
+    path = tmp_path / "fleet.yaml"
+    path.write_text(f"{ports}state_dir: /proc/none\nbmcs:\n  - {HGX}}}\n", encoding="utf-8")
+    result = run("serve", "--config", str(path))
+    assert (result.returncode, "/proc/none: cannot be written" in result.stderr) == (2, True), result.stderr
+
+
+def test_the_faults_are_listed_for_people_and_for_programs() -> None:
+    """By concern, each with its effect, its arguments and where it was seen."""
+    text = run("faults").stdout
+    assert "\nFirmware updates\n================\n" in text
+    shown = (
+        "\ntask-vanishes\n"
+        "    the task answers 404 (`when`: start, completion, or poll: after `polls` looks) while the flash succeeds\n"
+        "    arguments: when='completion' (or start, poll), polls=3\n"
+        "    seen in:   ironcore-dev/metal-operator#617\n"
+    )
+    assert shown in text
+    listed = json.loads(run("faults", "--json").stdout)
+    assert len(listed) == text.count("    seen in:   ")
+    assert {"name", "concern", "effect", "source", "arguments", "choices"} == set(listed[0])
+    assert [fault["name"] for fault in json.loads(run("faults", "slot", "--json").stdout)] == ["wrong-slot"]
 
 
 @pytest.mark.parametrize(
