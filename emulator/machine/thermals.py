@@ -73,7 +73,8 @@ class Lag:
         """The integral over a time in which the level stays on one side of idle."""
         length = end - begin
         area = self.target * length + self.seconds * (self.after(begin) - self.after(end))
-        if self.after((begin + end) / 2) < IDLE:
+        middle = self.after((begin + end) / 2)
+        if middle < IDLE or (middle == IDLE and self.start < IDLE):  # rounded, when it came long ago
             return area, 0.0
         return length, area - length
 

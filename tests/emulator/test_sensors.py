@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from emulator.clock import Clock
@@ -77,6 +77,7 @@ def test_without_time_everything_is_there_at_once() -> None:
 
 
 @given(st.floats(OFF, FULL), st.floats(OFF, FULL), st.lists(st.floats(0.01, 1000), min_size=1, max_size=5))
+@example(start=0.0, target=1.0, steps=[10.0, 225.0])
 def test_energy_never_goes_back(start: float, target: float, steps: list[float]) -> None:
     """A meter counts up, whatever the load does."""
     lag = Lag(start, target, 3.0)
