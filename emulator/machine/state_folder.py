@@ -15,7 +15,7 @@ from pathlib import Path
 import structlog
 
 from emulator.errors import ConfigError, writing_into
-from emulator.machine.state import State, packed, read_state, write_state
+from emulator.machine.state import State, packed, read_state, write_secret
 
 _FILE = "state.json"
 _log = structlog.get_logger()
@@ -91,7 +91,7 @@ class StateFolder:
         if digest != self._kept.get(name):
             directory = self.directory(name)
             directory.mkdir(parents=True, exist_ok=True)
-            write_state(directory / _FILE, content)
+            write_secret(directory / _FILE, content)
             self._kept[name] = digest
 
 

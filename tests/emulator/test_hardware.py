@@ -290,4 +290,4 @@ def test_a_fault_with_words_for_numbers_is_refused(fleet: EmulatedFleet) -> None
     url = f"{fleet.admin_url}/bmcs/{fleet.bmcs[HGX].name}/faults/fan-failed"
     answer = client(fleet, HGX).http.put(url, json={"index": "the second"}, timeout=10)
     assert answer.status_code == 400
-    assert "index is a number, not 'the second'" in answer.json()["error"]
+    assert "index is a number, and a whole one, not 'the second'" in answer.json()["error"]
