@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from profiles.images.profile import ImageProfile
 from profiles.models import (
     BiosProfile,
     BurnInPlan,
     FirmwareBundle,
     HardwareClass,
-    ImageProfile,
     ReleaseProfile,
 )
 from profiles.release import Release

@@ -10,25 +10,30 @@ from pydantic import BaseModel
 
 from profiles.catalog import Catalog
 from profiles.findings import Finding, ProfileError, did_you_mean
+from profiles.images.debian import DebianImage
+from profiles.images.load import load_images
 from profiles.models import (
+    AgentImage,
     BiosProfile,
     BurnInPlan,
     FirmwareBundle,
     HardwareClass,
-    ImageProfile,
     ReleaseProfile,
 )
-from profiles.validation import validate
+from profiles.validation import check_name, validate
 from profiles.yaml_source import Located, read_yaml
 
 KINDS: dict[str, type[BaseModel]] = {
     "hardware": HardwareClass,
     "bios": BiosProfile,
     "firmware": FirmwareBundle,
-    "images": ImageProfile,
     "burnin": BurnInPlan,
     "releases": ReleaseProfile,
 }
+"""Folders whose files stand alone."""
+IMAGES = "images"
+"""The folder whose files inherit from each other."""
+FOLDERS = (*KINDS, IMAGES)
 SHIPPED = Path(__file__).parent
 
 Kind = TypeVar("Kind", bound=BaseModel)
@@ -37,7 +42,7 @@ Kind = TypeVar("Kind", bound=BaseModel)
 @dataclass(frozen=True, slots=True)
 class _Loaded:
     located: Located
-    profile: Any  # one of the models of KINDS
+    profile: Any  # one of the models of KINDS or of images; None for an abstract image
 
 
 _Folders = dict[str, dict[str, _Loaded]]
@@ -50,12 +55,19 @@ def load_catalog(directory: Path) -> Catalog:
     file does not bring a finding for each of its users.
     """
     findings: list[Finding] = []
-    folders: _Folders = {folder: {} for folder in KINDS}
+    folders: _Folders = {folder: {} for folder in FOLDERS}
+    images: list[Path] = []
     for folder, path in _files(directory, findings):
         try:
-            folders[folder][path.stem] = _load(KINDS[folder], path)
+            if folder == IMAGES:
+                images.append(path)
+            else:
+                folders[folder][path.stem] = _load(KINDS[folder], path)
         except ProfileError as error:
             findings.extend(error.findings)
+    loaded, of_images = load_images(images)
+    findings.extend(of_images)
+    folders[IMAGES] = {name: _Loaded(image.document, image.profile) for name, image in loaded.items()}
     findings.extend(_dangling(directory, folders))
     if findings:
         raise ProfileError(findings)
@@ -68,7 +80,7 @@ def load_catalog(directory: Path) -> Catalog:
         hardware_classes=by_name("hardware", HardwareClass),
         bios_profiles=by_name("bios", BiosProfile),
         firmware_bundles=by_name("firmware", FirmwareBundle),
-        images=by_name("images", ImageProfile),
+        images=MappingProxyType({**by_name(IMAGES, AgentImage), **by_name(IMAGES, DebianImage)}),
         burn_in_plans=by_name("burnin", BurnInPlan),
         releases=by_name("releases", ReleaseProfile),
     )
@@ -76,7 +88,7 @@ def load_catalog(directory: Path) -> Catalog:
 
 def _files(directory: Path, findings: list[Finding]) -> Iterator[tuple[str, Path]]:
     found = False
-    for folder in KINDS:
+    for folder in FOLDERS:
         for path in sorted((directory / folder).glob("*")):
             found = True
             if path.suffix == ".yaml":
@@ -84,17 +96,14 @@ def _files(directory: Path, findings: list[Finding]) -> Iterator[tuple[str, Path
             elif path.suffix in {".yml", ".json", ".toml"}:
                 findings.append(Finding(path, 1, 1, "", "is not read", "rename it to .yaml"))
     if not found:
-        folders = ", ".join(KINDS)
+        folders = ", ".join(FOLDERS)
         findings.append(Finding(directory, 1, 1, "", "holds no profiles", f"expected folders: {folders}"))
 
 
 def _load(model: type[BaseModel], path: Path) -> _Loaded:
     located = read_yaml(path)
     profile = validate(model, located)
-    name = located.value["name"]
-    if name != path.stem:
-        message = f'"{name}" differs from the name of the file'
-        raise ProfileError([located.finding(("name",), message, f'write "{path.stem}" or rename the file')])
+    check_name(located)
     return _Loaded(located, profile)
 
 
@@ -125,7 +134,7 @@ def _refer(
     name = getattr(user.profile, field)
     target = folders[folder].get(name)
     if target is not None:
-        reason = fits(target.profile)
+        reason = fits(target.profile) if target.profile else "is abstract: it is there for others to inherit"
         if reason:
             yield user.located.finding((field,), f'"{name}" {reason}', "name one that fits")
     elif not (directory / folder / f"{name}.yaml").exists():

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -138,13 +138,13 @@ class FirmwareBundle(Profile):
         return self
 
 
-class ImageProfile(Profile):
-    """What a node boots: images/*.yaml."""
+class AgentImage(Profile):
+    """The burn-in agent as the whole root: images/*.yaml with `root: agent`. The others are in `images/debian.py`."""
 
     name: Name
     description: Text
     arch: Arch
-    root: Annotated[str, Field(pattern="^agent$", description="agent: the burn-in agent as the whole root")]
+    root: Literal["agent"]
 
 
 class BurnInItem(Profile):

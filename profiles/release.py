@@ -6,10 +6,11 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from profiles.models import BiosProfile, BurnInPlan, FirmwareBundle, HardwareClass, ImageProfile
+from profiles.images.profile import ImageProfile
+from profiles.models import BiosProfile, BurnInPlan, FirmwareBundle, HardwareClass
 
 # Words for people: a correction in them is not another release.
-_FOR_PEOPLE = {"description"}
+_FOR_PEOPLE = {"description", "owner", "labels", "extends"}
 
 
 class Release(BaseModel):

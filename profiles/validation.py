@@ -13,6 +13,8 @@ from profiles.yaml_source import FieldPath, Located, without_secret
 
 Model = TypeVar("Model", bound=BaseModel)
 
+MISSING = "is missing"
+
 _SHAPES = {
     "model_type": "a mapping (key: value)",
     "model_attributes_type": "a mapping (key: value)",
@@ -36,6 +38,24 @@ def validate(model: type[Model], located: Located) -> Model:
         raise ProfileError(findings) from error
 
 
+def validate_part(model: type[BaseModel], located: Located) -> None:
+    """Raise ProfileError with every finding, except that something is missing: others will add it."""
+    try:
+        validate(model, located)
+    except ProfileError as error:
+        findings = [one for one in error.findings if not one.message.startswith(MISSING)]
+        if findings:
+            raise ProfileError(findings) from error
+
+
+def check_name(located: Located) -> None:
+    """Raise ProfileError where a profile's name is not its file's name."""
+    name, expected = located.value.get("name"), located.file.stem
+    if name != expected:
+        message = f'"{name}" differs from the name of the file'
+        raise ProfileError([located.finding(("name",), message, f'write "{expected}" or rename the file')])
+
+
 def _findings(model: type[BaseModel], located: Located, detail: ErrorDetails) -> Iterator[Finding]:
     problems: tuple[Problem, ...] = detail.get("ctx", {}).get(PROBLEMS, ())
     field = _written(located, detail["loc"])
@@ -55,25 +75,34 @@ def _finding(model: type[BaseModel], located: Located, detail: ErrorDetails) -> 
         return located.finding(field, "is not a known key", hint, at_key=True)
     if kind == "missing":
         field = (*_written(located, detail["loc"][:-1]), detail["loc"][-1])
-        return located.finding(field, "is missing", "add it")
+        return located.finding(field, MISSING, "add it")
     field = _written(located, detail["loc"])
     if kind == "string_type" and field in located.raw and wrong is not None:
-        shown = without_secret(field, located.raw[field])
-        message = f"{shown} is read by YAML as {_spoken(wrong)}, not as text"
-        return located.finding(field, message, f'quote it: "{shown}"')
+        return _unquoted(located, field, wrong)
     if kind in {"enum", "literal_error"}:
-        allowed = re.findall(r"'([^']+)'", str(detail["ctx"].get("expected", "")))
-        return located.finding(
-            field, f"{wrong!r} is not one of {', '.join(allowed)}", did_you_mean(str(wrong), allowed)
-        )
+        return _not_allowed(located, field, detail)
     if kind in _SHAPES:
-        return located.finding(field, f"must be {_SHAPES[kind]}, not {_spoken(wrong)}")
+        return located.finding(field, f"must be {_SHAPES[kind]}, not {spoken(wrong)}")
     if kind == "too_short":
         return located.finding(field, "is empty", "list at least one")
     if kind == "string_pattern_mismatch":
         return located.finding(field, f"{wrong!r} does not match {detail['ctx']['pattern']}")
     message = detail["msg"].removeprefix("Value error, ")
     return located.finding(field, message[:1].lower() + message[1:])
+
+
+def _not_allowed(located: Located, field: FieldPath, detail: ErrorDetails) -> Finding:
+    words = re.findall(r"'([^']+)'|\b(True|False)\b", str(detail["ctx"].get("expected", "")))
+    allowed, wrong = [text or truth.lower() for text, truth in words], detail["input"]
+    if located.raw.get(field) in allowed:  # `off` is a truth value to YAML
+        return _unquoted(located, field, wrong)
+    return located.finding(field, f"{wrong!r} is not one of {', '.join(allowed)}", did_you_mean(str(wrong), allowed))
+
+
+def _unquoted(located: Located, field: FieldPath, wrong: Any) -> Finding:
+    shown = without_secret(field, located.raw[field])
+    message = f"{shown} is read by YAML as {spoken(wrong)}, not as text"
+    return located.finding(field, message, f'quote it: "{shown}"')
 
 
 def _follows_from_others(detail: ErrorDetails) -> bool:
@@ -90,7 +119,8 @@ def _written(located: Located, loc: tuple[int | str, ...]) -> FieldPath:
     return field
 
 
-def _spoken(value: Any) -> str:
+def spoken(value: Any) -> str:
+    """What kind of value YAML has read, in words."""
     names = {dict: "a mapping", list: "a list", str: "text", bool: "true or false", type(None): "nothing"}
     return names.get(type(value), "a number")
 

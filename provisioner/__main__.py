@@ -16,6 +16,7 @@ _COMMANDS = {
     "node": "provisioner.commands.node:node_app",
     "discover": "provisioner.commands.discover:discover",
     "plan": "provisioner.commands.plan:plan",
+    "image": "provisioner.commands.image:image_app",
     "compat": "provisioner.commands.compat:compat_app",
     "doctor": "provisioner.commands.doctor:doctor",
     "bench": "provisioner.bench.command:bench_app",

@@ -10,7 +10,7 @@ from images.store import ArtefactAbsentError, ArtefactCorruptError, ArtefactStor
 from profiles.catalog import Catalog
 from profiles.findings import did_you_mean
 from profiles.matching import Found, Refusal, match
-from profiles.models import HardwareClass
+from profiles.models import AgentImage, HardwareClass
 from profiles.release import Release
 from provisioner.errors import BadInput, NotFound
 from provisioner.models.package import Package
@@ -25,6 +25,8 @@ def check_chosen(catalog: Catalog, chosen: Mapping[str, str]) -> None:
             findings.append(f"there is no release {name}; {did_you_mean(name, catalog.releases)}")
         elif release.hardware_class != hardware_class:
             findings.append(f"{name} is for {release.hardware_class}, not for {hardware_class}")
+        elif not isinstance(catalog.images[release.image], AgentImage):
+            findings.append(f"{name} boots {release.image}, which cannot be built yet; name an image with root: agent")
     if findings:
         raise BadInput("\n".join(f"releases: {finding}" for finding in findings))
 

@@ -11,7 +11,7 @@ import pytest
 from emulator.package import read_header, write_packages
 from emulator.persona.load import load_persona
 from emulator.persona.persona import Persona
-from profiles.loader import KINDS, SHIPPED, load_catalog
+from profiles.loader import FOLDERS, SHIPPED, load_catalog
 from profiles.matching import Found, match
 from profiles.models import BiosProfile, FirmwareBundle, FirmwareComponent, HardwareClass
 
@@ -131,7 +131,7 @@ def test_a_configured_server_can_boot_from_the_network(bios: BiosProfile) -> Non
     assert all(configured[name] == value for name, value in needs.items())
 
 
-@pytest.mark.parametrize("folder", KINDS)
+@pytest.mark.parametrize("folder", FOLDERS)
 def test_editors_find_the_schema_of_every_profile(folder: str) -> None:
     for path in (SHIPPED / folder).glob("*.yaml"):
         first = path.read_text().splitlines()[0]
