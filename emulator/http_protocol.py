@@ -3,6 +3,7 @@
 import asyncio
 import re
 import sys
+from collections.abc import Callable
 
 import httptools
 import orjson
@@ -20,6 +21,7 @@ _REASONS = {400: b"Bad Request", 408: b"Request Timeout", 431: b"Request Header 
 class BmcProtocol(HttpToolsProtocol):
     """One connection to a BMC."""
 
+    resets_reused: Callable[[], object] = staticmethod(lambda: None)  # whether a second request is met with a reset
     patience_seconds = 30.0  # for a request to come in whole
     stall_seconds = 60.0  # for a client to read the next part of an answer
 
@@ -45,6 +47,9 @@ class BmcProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         """Bytes have come in; how they begin is kept for the refusal of a method that the parser does not know."""
         self._latest = data[:_LATEST_BYTES]
+        if self.cycle is not None and self.cycle.response_complete and self.resets_reused():
+            self.transport.abort()
+            return
         super().data_received(data)
         if self.cycle is None or self.cycle.response_complete:
             self._coming = True  # more than the end of a request

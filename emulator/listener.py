@@ -12,6 +12,7 @@ import structlog
 from uvicorn import Config
 from uvicorn.server import ServerState
 
+from emulator.background import run_in_background
 from emulator.certificate import Certificates
 from emulator.errors import ConfigError
 from emulator.http_protocol import BmcProtocol
@@ -112,7 +113,7 @@ class Listener:
         if machine is None or not machine.bmc_answers or machine.board.faults.take("refuse-connections"):
             _reset(connection)
             return
-        task = asyncio.create_task(self._serve(connection, address, machine))
+        task = run_in_background(self._serve(connection, address, machine), f"connection to {address}")
         self._handshakes.add(task)
         task.add_done_callback(self._handshakes.discard)
 
@@ -122,7 +123,7 @@ class Listener:
         try:
             context = self._certificates.context(machine.board.entry.name, address) if self._tls else None
             await asyncio.get_running_loop().connect_accepted_socket(
-                lambda: BmcProtocol(self._config, state, {}),
+                lambda: self._protocol(machine, state),
                 connection,
                 ssl=context,
                 ssl_handshake_timeout=_HANDSHAKE_SECONDS if context else None,
@@ -130,6 +131,11 @@ class Listener:
         except OSError as error:
             _log.debug("handshake failed", address=address, reason=str(error))
             connection.close()
+
+    def _protocol(self, machine: Machine, state: ServerState) -> BmcProtocol:
+        protocol = BmcProtocol(self._config, state, {})
+        protocol.resets_reused = lambda: machine.board.faults.take("reused-connection-reset")
+        return protocol
 
     def _disconnect(self, address: str) -> None:
         known = self._connections.get(address)

@@ -43,6 +43,12 @@ FAULTS: tuple[Fault, ...] = (
         "dsx-ai-factory/libredfish#127",
     ),
     Fault(
+        "bios-attribute-renamed",
+        "the attribute `old` is called `new` on this model, in Bios and in its registry",
+        "dell/iDRAC-Redfish-Scripting#319, dsx-ai-factory/infra-controller#5215",
+        {"old": "SetBootOrderEn", "new": "SetBootOrderFqdd1"},
+    ),
+    Fault(
         "bios-misnames-attribute",
         "an attribute that is not there is refused as a value that is not in the list",
         "dsx-ai-factory/infra-controller#5215",

@@ -64,5 +64,10 @@ FAULTS: tuple[Fault, ...] = (
         "EjectMedia of an empty drive is refused with 400",
         "openstack/sushy, release note bug-2114737",
     ),
+    Fault(
+        "media-moved",
+        "virtual media belong to the system where they usually belong to the manager, and the other way round",
+        "quadsproject/badfish#578, dell/terraform-provider-redfish#331",
+    ),
     Fault("media-unreachable", "the BMC cannot reach the image that is inserted", "dell/iDRAC-Redfish-Scripting#265"),
 )

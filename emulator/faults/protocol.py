@@ -40,5 +40,22 @@ FAULTS: tuple[Fault, ...] = (
         "messages of an error have no MessageArgs",
         "openstack/sushy, release note message-parsing-resilience",
     ),
-    Fault("dates-invalid", "every date reads `value`", "NVIDIA/nv-redfish", {"value": "0000-00-00T00:00:00+00:00"}),
+    Fault(
+        "dates-invalid",
+        "every date reads `value`",
+        "NVIDIA/nv-redfish, bmc_quirks.rs: fw_inventory_wrong_release_date",
+        {"value": "0000-00-00T00:00:00+00:00"},
+    ),
+    Fault(
+        "state-invalid",
+        "State of every Status reads `value`, which is no value of the schema",
+        "NVIDIA/nv-redfish, bmc_quirks.rs: wrong_resource_status_state",
+        {"value": "Standby"},
+    ),
+    Fault(
+        "root-links-absent",
+        "the root has no links of these `names`; what they lead to is there",
+        "dsx-ai-factory/nv-redfish#234",
+        {"names": ("Systems", "Chassis", "Managers", "UpdateService")},
+    ),
 )

@@ -23,6 +23,11 @@ FAULTS: tuple[Fault, ...] = (
         {**OF_ANSWERS, "retry_after": 1},
     ),
     Fault("html-answers", "a login page in HTML with status 200", "influxdata/telegraf#19295", OF_ANSWERS),
+    Fault(
+        "reused-connection-reset",
+        "the second request on a connection is not read; the connection is reset",
+        "DMTF/libredfish#55; openstack/sushy, release note disable-conn-pooling",
+    ),
     Fault("silent", "the request is read and never acted upon or answered", "dsx-ai-factory/libredfish#36", OF_ANSWERS),
     Fault(
         "post-answer-lost",

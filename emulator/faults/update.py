@@ -29,7 +29,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "pending-shown-as-current",
         "the inventory shows the version that waits as the one that runs",
-        "dsx-ai-factory/libredfish#25 (the same of BIOS settings)",
+        "openbmc/phosphor-bmc-code-mgmt#13; dsx-ai-factory/libredfish#25 of BIOS settings",
     ),
     Fault(
         "inventory-stale",
@@ -39,7 +39,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "inventory-renamed",
         "new BMC firmware calls its parts otherwise: `old` in their ids becomes `new`",
-        "NVIDIA/libredfish, mockups of NVIDIA trays: MGX_FW_BMC_0 became FW_BMC_0",
+        "sonic-net/sonic-buildimage#29631",
         {"old": "HGX_FW_", "new": "FW_"},
     ),
     Fault(
@@ -50,7 +50,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "downgrade-blocked",
         "an older version than the running one is refused without ForceUpdate",
-        "HPE iLO 5, DowngradePolicy (Cray-HPE/csm-redfish-interface-emulator, XL675d)",
+        "ibm-openbmc/dev#3026; HPE iLO 5, DowngradePolicy (Cray-HPE/csm-redfish-interface-emulator, XL675d)",
     ),
     Fault(
         "image-size-limit",
@@ -67,7 +67,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "update-method-refused",
         "`method` (SimpleUpdate, multipart, push; empty: all) is advertised and refused with `status` and `text`",
-        "Supermicro BMCs without the licence for updates (NVIDIA/libredfish, Supermicro)",
+        "fwupd/fwupd#5128: Supermicro BMCs without the licence for updates",
         {"method": "", "status": 400, "text": "The action is not supported by the resource."},
         {"method": ("", "SimpleUpdate", "multipart", "push")},
     ),

@@ -131,9 +131,12 @@ class Accounts:
             account.failures = 0
         account.last_failure = now
         account.failures += 1
-        if self._policy.lockout_threshold and account.failures >= self._policy.lockout_threshold:
+        early = self._board.faults.peek("account-locks-early")
+        threshold = int(early["failures"]) if early else self._policy.lockout_threshold
+        seconds = float(early["seconds"]) if early else self._policy.lockout_seconds
+        if threshold and account.failures >= threshold:
             account.failures = 0
-            account.locked_until = now + clock.limit_seconds(self._policy.lockout_seconds)
+            account.locked_until = now + clock.limit_seconds(seconds)
             where = f"{places.ACCOUNTS}/{account.id}"
             self._board.events.publish("OpenBMC.AccountLocked", account.id, origin=where, topic="bmc")
             self._board.touch()

@@ -52,6 +52,9 @@ class Sessions:
         session = self._by_token.get(token)
         if session is None or self._old(session):
             return None
+        if self._board.faults.take("sessions-forgotten"):
+            self.clear()
+            return None
         session.used = time.monotonic()
         return session
 

@@ -62,6 +62,8 @@ def _by_token(request: Request) -> Account:
 
 def _by_password(request: Request) -> Account:
     username, password = _credentials(request)
+    if username and request.machine.board.faults.take("basic-refused"):
+        raise refused()
     account = request.machine.accounts.check(username, password) if username else None
     if account is None:
         raise refused()

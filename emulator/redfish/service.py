@@ -7,6 +7,7 @@ import structlog
 
 from emulator.machine.machine import Machine
 from emulator.machine.offers import offers
+from emulator.redfish import elsewhere
 from emulator.redfish.authentication import authenticate
 from emulator.redfish.cache import Answer, Cache
 from emulator.redfish.encoding import encode
@@ -79,6 +80,7 @@ class RedfishService:
     async def _respond(self, request: Request) -> Response:
         try:
             reads = request.method in ("GET", "HEAD")
+            elsewhere.receive(request)
             response = await self._resources.dispatch(request)
             if response.stream is not None:
                 return response
@@ -100,6 +102,7 @@ class RedfishService:
         except Exception:  # noqa: BLE001  (the outermost handler: a defect of ours must not look like a BMC's)
             _log.exception("request failed", bmc=request.machine.board.entry.name, path=request.path)
             response = Response(501, RedfishError(501, "InternalError", "A defect of the emulator.").document())
+        elsewhere.tell(request, response)
         return response
 
     def _keep(self, request: Request, response: Response) -> None:

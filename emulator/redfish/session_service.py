@@ -16,15 +16,17 @@ async def get_sessions(request: Request) -> Response:
 
 async def log_in(request: Request) -> Response:
     """POST of UserName and Password: 201 with X-Auth-Token and Location."""
+    _refuse_by_fault(request)
     body = request.json(("UserName", "Password", "Oem", "Context", "SessionType"))
     username, password = request.text(body, "UserName"), request.text(body, "Password")
     account = request.machine.accounts.check(username, password)
     if account is None:
         raise refused()
+    limit = request.machine.board.faults.peek("session-limit")
     session = request.machine.sessions.open(username)
     if session is None:
         text = "The session establishment failed due to the number of simultaneous sessions exceeding the limit."
-        raise RedfishError(503, "SessionLimitExceeded", text)
+        raise RedfishError(int(limit["status"]) if limit else 503, "SessionLimitExceeded", text)
     response = _show(session)
     response.status = 201
     response.headers = {"X-Auth-Token": session.token, "Location": f"{SESSIONS}/{session.id}"}
@@ -47,6 +49,16 @@ async def log_out(request: Request) -> Response:
     if not request.machine.sessions.close(request.parameters[0]):
         raise not_found(request.path)
     return no_content()
+
+
+def _refuse_by_fault(request: Request) -> None:
+    faults = request.machine.board.faults
+    refusal = faults.take("sessions-refused")
+    if refusal:
+        raise RedfishError(int(refusal["status"]), "OperationNotAllowed", "Sessions cannot be created.")
+    if "authorization" in request.headers and faults.take("login-refuses-basic-header"):
+        text = "The request must not have an Authorization header."
+        raise RedfishError(415, "GeneralError", text)
 
 
 def _show(session: Session) -> Response:

@@ -54,6 +54,20 @@ def test_http_boot_fetches_what_the_bmc_was_told_and_runs_it() -> None:
         assert not running(truth["agent_pid"])
 
 
+def test_strict_firmware_starts_no_script_and_says_so() -> None:
+    """tianocore/edk2, HttpBootCheckImageType: only EFI binaries and images, by type or by extension."""
+    bmcs = [Bmc(faults=("http-boot-refuses-scripts",))]
+    with BootServer() as server, EmulatedFleet(bmcs, boot_service=server.url) as fleet:
+        server.offer("/boot/key", build_root())
+        client = BmcClient(fleet.bmcs[0])
+        allow_http(client)
+        boot_from(client, f"{server.url}/boot/key")
+        wait_for(lambda: "application/efi" in (fleet.truth("r01-u01")["boot_error"] or ""))
+        assert server.hellos == []
+        fleet.clear_fault("r01-u01", "http-boot-refuses-scripts")
+        wait_for(lambda: server.hellos)
+
+
 def test_pxe_boot_tells_who_it_is() -> None:
     """iPXE settings uuid, serial and mac."""
     with BootServer() as server, EmulatedFleet(boot_service=server.url) as fleet:
