@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from emulator.machine.state import write_secret
 from emulator.machine.state_folder import StateFolder
 
 _MADE = dt.datetime(2024, 1, 1, tzinfo=dt.UTC)
@@ -73,10 +74,7 @@ class Certificates:
 
 def _write(path: Path, pem: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.with_suffix(".new")
-    new.touch(mode=0o600)
-    new.write_bytes(pem)
-    new.replace(path)
+    write_secret(path, pem)
 
 
 def _load(context: ssl.SSLContext, pem: bytes) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any
 
+from emulator.background import run_in_background
 from emulator.machine.board import Board
 from emulator.machine.flash import Flash, Work
 from emulator.machine.notes import update_note
@@ -63,9 +64,9 @@ class Firmware:
             task.state, task.job_state = "Pending", "Scheduled"
         self._vanish(task, "start")
         flash = Flash(self._board, self.slots, self._tasks, order, task)
-        work = asyncio.create_task(self._run(flash, order))
+        work = run_in_background(self._run(flash, order), f"update of {self._board.entry.name}")
         self._running[work] = flash
-        work.add_done_callback(lambda done: self._running.pop(done, None) and None)
+        work.add_done_callback(self._forget)
         task.cancel = lambda: self._cancel(work, task)
         return task
 
@@ -175,6 +176,9 @@ class Firmware:
         task.end("Cancelled", "The job was taken out of the queue.")
         self._tasks.ended(task)
         return dropped
+
+    def _forget(self, work: "asyncio.Task[None]") -> None:
+        self._running.pop(work, None)
 
     def _cancel(self, work: "asyncio.Task[None]", task: Task) -> bool:
         work.cancel()

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
+from emulator.background import run_in_background
 from emulator.machine.board import Board
 from emulator.machine.thermals import Heat
 from emulator.tree import places
@@ -110,7 +111,7 @@ class Host:
             await asyncio.wait([self._task])
 
     def _begin(self, work: Coroutine[Any, Any, None]) -> None:
-        self._task = asyncio.create_task(_after(self._task, work))
+        self._task = run_in_background(_after(self._task, work), f"host of {self._board.entry.name}")
 
     def _count_reset(self) -> None:
         self._board.state.resets += 1

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
+from emulator.background import run_in_background
 from emulator.faults.fault import Arguments
 from emulator.machine.accounts import Accounts
 from emulator.machine.ailments import tell_ill, tell_well
@@ -37,6 +38,8 @@ _REQUEST_KINDS = 5000  # distinct requests that are counted; paths beyond are co
 class Machine:
     """A server and its BMC, as they are; redfish/ shows them to clients."""
 
+    bmc_started_at = datetime.fromtimestamp(0, UTC)
+
     def __init__(self, board: Board, surroundings: Surroundings) -> None:
         """Everything is as the board remembers it; nothing runs before `start`."""
         self.board = board
@@ -56,7 +59,7 @@ class Machine:
         self.subscriptions = Subscriptions(board, self.client)
         self.streams = Streams(board)
         self.telemetry = Telemetry(board, self.subscriptions, self.streams)
-        self.sensors = SensorWatch(board, self.instruments, self._has_listeners)
+        self.sensors = SensorWatch(board, self.instruments, self._has_listeners, surroundings.pace)
         for listener in (self.logs.record, self.subscriptions.offer, self.streams.offer):
             self.events.listen(listener)
         self.tasks.changed = lambda task, what: self.events.publish(
@@ -71,8 +74,6 @@ class Machine:
         self.disconnect: Callable[[], None] = lambda: None  # set by the listener: ends the open connections
         self.read_certificate: Callable[[], bytes] = lambda: b""  # set by the listener: key and certificate
         self.replace_certificate: Callable[[bytes], None] = lambda _pem: None  # set by the listener
-
-    bmc_started_at = datetime.fromtimestamp(0, UTC)
 
     @property
     def instruments(self) -> Instruments:
@@ -144,7 +145,8 @@ class Machine:
     def cut_power(self, kind: str, *, keeps_bmc: bool = False) -> None:
         """An AC or auxiliary (`kind`: ac, aux) power cycle, soon; a host that is on now goes on again."""
         was_on = self.host.power == "On"
-        self._cycle = asyncio.get_running_loop().create_task(self._cut_power(kind, keeps_bmc, was_on))
+        work = self._cut_power(kind, keeps_bmc, was_on)
+        self._cycle = run_in_background(work, f"power cycle of {self.board.entry.name}")
 
     def restart_host_in(self, wall_seconds: float) -> None:
         """Restart a host that is on then."""

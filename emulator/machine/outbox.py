@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import aiohttp
 import structlog
 
+from emulator.background import run_in_background
 from emulator.clock import Clock
 
 _MOST = 256  # what waits beyond that is lost, the oldest first
 _ANSWER_SECONDS = 10.0
-_SHORTEST_SECONDS = 0.05  # between two attempts, however fast the clock runs
+_SHORTEST_SECONDS, _LONGEST_SECONDS = 0.05, 4.0  # the pause that attempts grow to, however fast the clock runs
 _log = structlog.get_logger()
 
 
@@ -43,7 +44,7 @@ class Outbox:
         """Send `body` after what waits already."""
         self._waiting.append((address, body))
         if self._task is None or self._task.done():
-            self._task = asyncio.get_running_loop().create_task(self._send_all())
+            self._task = run_in_background(self._send_all(), "events of a subscription")
 
     def close(self) -> None:
         """Send nothing more."""
@@ -67,9 +68,11 @@ class Outbox:
         while not await self._send(address, body):
             if address.policy in ("TerminateAfterRetries", "SuspendRetries") and attempt >= address.attempts:
                 return False
-            growth = min(2**attempt, 64) if address.policy == "RetryForeverWithBackoff" else 1
+            growth = 2 ** min(attempt, 6)
             attempt += 1
-            await asyncio.sleep(max(_SHORTEST_SECONDS, self._clock.wall_seconds(address.pause * growth)))
+            wanted = address.pause * (growth if address.policy == "RetryForeverWithBackoff" else 1)
+            shortest = min(_SHORTEST_SECONDS * growth, _LONGEST_SECONDS)
+            await asyncio.sleep(max(shortest, self._clock.wall_seconds(wanted)))
         return True
 
     async def _send(self, address: Address, body: bytes) -> bool:

@@ -3,23 +3,25 @@
 import asyncio
 from collections.abc import Callable
 
+from emulator.background import run_in_background
 from emulator.machine.board import Board
 from emulator.machine.events import Topic
 from emulator.machine.instruments import Instruments
+from emulator.machine.pace import Pace
 from emulator.tree.gauges import UNITS, Gauge, gauges
 
 _SECONDS = 10.0  # emulated, between two looks while somebody waits for events
-_SHORTEST_SECONDS = 0.5  # of the wall clock
 _SENSORS = {"Temperature": "Temperature", "Voltage": "Voltage", "Rotational": "Fan"}
 
 
 class SensorWatch:
     """`waits` says whether somebody wants to hear of what happens; nothing is looked at while nobody does."""
 
-    __slots__ = ("_board", "_instruments", "_task", "_told", "_waits")
+    __slots__ = ("_board", "_instruments", "_pace", "_task", "_told", "_waits")
 
-    def __init__(self, board: Board, instruments: Instruments, waits: Callable[[], bool]) -> None:
+    def __init__(self, board: Board, instruments: Instruments, waits: Callable[[], bool], pace: Pace) -> None:
         """All sensors are as they should be."""
+        self._pace = pace
         self._board = board
         self._instruments = instruments
         self._waits = waits
@@ -44,7 +46,7 @@ class SensorWatch:
     def wake(self) -> None:
         """Begin to look when somebody waits for events; call it when that may have begun."""
         if self._waits() and (self._task is None or self._task.done()):
-            self._task = asyncio.get_running_loop().create_task(self._look())
+            self._task = run_in_background(self._look(), f"sensors of {self._board.entry.name}")
 
     def stop(self) -> None:
         """Look at nothing more."""
@@ -52,10 +54,14 @@ class SensorWatch:
             self._task.cancel()
 
     async def _look(self) -> None:
-        while self._waits():
-            for gauge in gauges(self._board.persona).values():
-                self.see(gauge, self._instruments.read(gauge))
-            await asyncio.sleep(max(_SHORTEST_SECONDS, self._board.clock.wall_seconds(_SECONDS)))
+        self._pace.lookers += 1
+        try:
+            while self._waits():
+                for gauge in gauges(self._board.persona).values():
+                    self.see(gauge, self._instruments.read(gauge))
+                await asyncio.sleep(self._pace.pause(self._board.clock.wall_seconds(_SECONDS)))
+        finally:
+            self._pace.lookers -= 1
 
     def _tell(self, key: str, gauge: Gauge, arguments: tuple[str, ...]) -> None:
         sensor = _SENSORS.get(gauge.kind, "Other Units-based Sensor")

@@ -85,8 +85,9 @@ def packed(state: State) -> bytes:
     return orjson.dumps(state)
 
 
-def write_state(path: Path, content: bytes) -> None:
-    """Keep a packed state at `path`: afterwards the file holds all of it or the previous one."""
+def write_secret(path: Path, content: bytes) -> None:
+    """Keep `content` at `path`, for nobody else to read: afterwards the file holds all of it or the previous one."""
     new = path.with_suffix(".new")
+    new.touch(mode=0o600)
     new.write_bytes(content)
     new.replace(path)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import aiohttp
 
 from emulator.config import AgentKind
+from emulator.machine.pace import Pace
 from emulator.netboot.dhcp import Dhcp
 
 
@@ -22,3 +23,4 @@ class Surroundings:
     client: aiohttp.ClientSession
     fetches_at_once: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(64))
     agents_at_once: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(64))
+    pace: Pace = field(default_factory=Pace)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from emulator.background import run_in_background
 from emulator.machine.board import Board
 from emulator.machine.streams import Streams
 from emulator.machine.subscriptions import Subscriptions
@@ -38,7 +39,7 @@ class Telemetry:
         """Begin to send when somebody waits for reports; call it when that may have begun."""
         waits = self._waits()
         if waits and (self._task is None or self._task.done()):
-            self._task = asyncio.get_running_loop().create_task(self._send())
+            self._task = run_in_background(self._send(), f"metric reports of {self._board.entry.name}")
 
     def send(self, definition: str, report: dict[str, Any]) -> None:
         """Send one report now to whoever waits for it."""

@@ -73,9 +73,10 @@ def not_in_list(value: object, name: str) -> RedfishError:
 
 
 def wrong_type(value: object, name: str) -> RedfishError:
-    """400: a value of another type."""
-    text = f"The value '{value}' for the property {name} is of a different type than the property can accept."
-    return RedfishError(400, "PropertyValueTypeError", text, str(value), name)
+    """400: a value of another type; nobody's password is repeated."""
+    shown = "***" if "Password" in name else str(value)
+    text = f"The value '{shown}' for the property {name} is of a different type than the property can accept."
+    return RedfishError(400, "PropertyValueTypeError", text, shown, name)
 
 
 def action_value(value: object, parameter: str, action: str) -> RedfishError:

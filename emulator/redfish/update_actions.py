@@ -8,6 +8,7 @@ import aiohttp
 from emulator.machine.machine import Machine
 from emulator.machine.offers import offers
 from emulator.machine.orders import Load, Order, Upload
+from emulator.netboot.fetch import shown
 from emulator.package import START_BYTES, Image
 from emulator.redfish.errors import RedfishError, not_found, not_in_list, wrong_type
 from emulator.redfish.http import Request, Response
@@ -129,10 +130,13 @@ def _download(machine: Machine, address: str, username: str, password: str) -> L
             raise OSError(f"no server answers over {scheme.upper()}; this emulator fetches over HTTP and HTTPS only")
         offered = offers(machine.board)
         login = aiohttp.BasicAuth(username, password) if username else None
-        async with machine.client.get(
-            address, auth=login, ssl=offered.verifies_servers, raise_for_status=True
-        ) as answer:
-            return await _counted(answer, offered.most_bytes)
+        try:
+            async with machine.client.get(address, auth=login, ssl=offered.verifies_servers) as answer:
+                if answer.status >= 400:
+                    raise ValueError(f"{shown(address)} answered {answer.status}")
+                return await _counted(answer, offered.most_bytes)
+        except aiohttp.ClientError as error:  # its message may repeat the whole address, and with it a key
+            raise ValueError(f"{shown(address)} cannot be fetched: {type(error).__name__}") from error
 
     return load
 

@@ -1,6 +1,7 @@
 """What a request asks of the update service: its targets, when it is applied; and what is refused at once."""
 
 import datetime as dt
+import re
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -22,6 +23,7 @@ APPLY_TIME = "@Redfish.OperationApplyTime"
 WINDOW = "@Redfish.MaintenanceWindow"
 _BUSY_SECONDS = 30
 _SECRET = ("Password", "Username")
+_LOGIN = re.compile(r"://[^/?#]*@")
 
 Targets = tuple[tuple[Slot, ...] | None, bool]
 
@@ -60,6 +62,8 @@ def read_order(request: Request, load: Load, body: dict[str, Any], targets: Targ
     if not isinstance(force, bool):
         raise wrong_type(force, "ForceUpdate")
     asked = {key: value for key, value in body.items() if key not in _SECRET}
+    if isinstance(asked.get("ImageURI"), str):
+        asked["ImageURI"] = _LOGIN.sub("://", asked["ImageURI"])
     return Order(
         load,
         *targets,

@@ -4,6 +4,7 @@ from typing import Any
 
 from emulator.machine.machine import Machine
 from emulator.machine.virtual_media import Drive, MediaError
+from emulator.netboot.fetch import shown as shown_address
 from emulator.redfish.errors import (
     RedfishError,
     action_value,
@@ -101,7 +102,7 @@ def _put(machine: Machine, drive: Drive, body: dict[str, Any]) -> None:
         text = f"The value '{image}' for the parameter Image in the action {_INSERT} cannot be accepted: {error}."
         raise RedfishError(400, "ActionParameterValueFormatError", text, image, "Image", _INSERT) from error
     origin = f"{media_path(machine.board.persona)}/{drive.id}"
-    machine.events.publish("OpenBMC.VirtualMediaInserted", drive.id, image, origin=origin, topic="bmc")
+    machine.events.publish("OpenBMC.VirtualMediaInserted", drive.id, shown_address(image), origin=origin, topic="bmc")
 
 
 def _eject(machine: Machine, drive: Drive) -> None:
