@@ -9,6 +9,7 @@ from emulator.persona.load import load_persona, persona_names
 from emulator.testing import Bmc, EmulatedFleet, RunningBmc
 from tests.emulator.bios_site import DELL, SMC, restored
 from tests.emulator.bmc_client import BmcClient
+from tests.emulator.one_bmc import OneBmc, each
 
 PERSONAS = persona_names()
 _PASSWORD = "Changed-once-1"
@@ -30,6 +31,25 @@ def _taken_over(bmc: RunningBmc) -> RunningBmc:
     account = f"/redfish/v1/AccountService/Accounts/{accounts.id}"
     BmcClient(bmc).send("PATCH", account, json={"Password": _PASSWORD}).raise_for_status()
     return replace(bmc, password=_PASSWORD)
+
+
+@pytest.fixture(scope="module")
+def spares() -> Iterator[Iterator[OneBmc]]:
+    """Fresh BMCs for the tests of a file."""
+    with EmulatedFleet([Bmc()] * 48) as fleet:
+        yield each(fleet)
+
+
+@pytest.fixture
+def one(spares: Iterator[OneBmc]) -> OneBmc:
+    """A BMC that no other test has."""
+    return next(spares)
+
+
+@pytest.fixture
+def client(one: OneBmc) -> BmcClient:
+    """A client of `one`."""
+    return one.client()
 
 
 @pytest.fixture(scope="module")

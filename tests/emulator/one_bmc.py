@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from emulator.testing import EmulatedFleet, RunningBmc
-from tests.emulator.bmc_client import BmcClient
+from tests.emulator.bmc_client import BmcClient, wait_for
 from tests.emulator.updates import INVENTORY, NEW_BIOS, package, push
 
 BIOS = {"Targets": [f"{INVENTORY}/BIOS"]}
@@ -46,6 +46,12 @@ class OneBmc:
         """Set a fault, then push a BIOS; the answer to the push."""
         self.set_fault(fault, **arguments)
         return push(self.client(), package("bios", NEW_BIOS), BIOS)
+
+    def flash_bmc(self) -> BmcClient:
+        """Install new firmware of the BMC; a fresh client once it is back."""
+        push(self.client(), package("bmc", "11.03.18"))
+        wait_for(self.restarted)
+        return self.client()
 
 
 def each(fleet: EmulatedFleet) -> Iterator[OneBmc]:

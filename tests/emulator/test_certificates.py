@@ -3,7 +3,6 @@
 import datetime as dt
 import socket
 import ssl
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,24 +14,14 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from emulator.testing import Bmc, EmulatedFleet, RunningBmc
+from emulator.testing import RunningBmc
 from tests.emulator.bmc_client import BmcClient
+from tests.emulator.one_bmc import OneBmc
 
 HTTPS = "/redfish/v1/Managers/1/NetworkProtocol/HTTPS/Certificates"
 ACTIONS = "/redfish/v1/CertificateService/Actions/CertificateService"
 INTEGRITY = "/redfish/v1/ComponentIntegrity"
 ROOT = "HGX_ERoT_GPU_SXM_1"
-
-
-@pytest.fixture
-def fleet() -> Iterator[EmulatedFleet]:
-    with EmulatedFleet([Bmc()]) as fleet:
-        yield fleet
-
-
-@pytest.fixture
-def client(fleet: EmulatedFleet) -> BmcClient:
-    return BmcClient(fleet.bmcs[0])
 
 
 class Authority:
@@ -96,7 +85,7 @@ def test_shown_certificate_is_the_served_one(client: BmcClient) -> None:
 
 @pytest.mark.parametrize("algorithm", ["TPM_ALG_ECDH", "TPM_ALG_RSA"])
 def test_certificate_of_the_site_is_served_after_it_replaced_the_old_one(
-    fleet: EmulatedFleet, client: BmcClient, algorithm: str
+    one: OneBmc, client: BmcClient, algorithm: str
 ) -> None:
     """DSP0268, GenerateCSR and ReplaceCertificate; what was put in stays after a restart."""
     csr = request_certificate(client, KeyPairAlgorithm=algorithm)
@@ -105,8 +94,8 @@ def test_certificate_of_the_site_is_served_after_it_replaced_the_old_one(
     assert answer.status_code == 204, answer.text
     assert served(client.bmc) == x509.load_pem_x509_certificate(certificate.encode())
     assert client.get(f"{HTTPS}/1")["Issuer"] == {"CommonName": "Site CA"}
-    fleet.stop()
-    fleet.start()
+    one.fleet.stop()
+    one.fleet.start()
     assert served(client.bmc).subject == csr.subject
 
 
@@ -192,7 +181,7 @@ def measurements(client: BmcClient) -> list[bytes]:
     return [one["Measurement"] for one in parsed["Measurements"]]
 
 
-def test_measurements_are_signed_and_change_with_the_firmware(fleet: EmulatedFleet, client: BmcClient) -> None:
+def test_measurements_are_signed_and_change_with_the_firmware(one: OneBmc, client: BmcClient) -> None:
     """DSP0274; DMTF/Redfish-Tacklebox, rf_component_integrity, checks nonce, chain and signature."""
     before = measurements(client)
     assert before == measurements(client)
@@ -201,7 +190,7 @@ def test_measurements_are_signed_and_change_with_the_firmware(fleet: EmulatedFle
     component = client.get(client.get(f"{INTEGRITY}/{ROOT}")["TargetComponentURI"])
     assert component["FirmwareVersion"] == running
     assert len(before) == 2
-    assert fleet.truth(client.bmc.name)["firmware"]["HGX_FW_ERoT_GPU_SXM_1"]["active"] == running
+    assert one.truth()["firmware"]["HGX_FW_ERoT_GPU_SXM_1"]["active"] == running
 
 
 def test_every_root_of_trust_has_a_certificate_of_its_own(client: BmcClient) -> None:

@@ -6,22 +6,9 @@ from typing import Any
 
 import pytest
 
-from emulator.testing import Bmc, EmulatedFleet
 from tests.emulator.bmc_client import BmcClient, wait_for
 from tests.emulator.listener import SUBSCRIPTIONS, EventListener, stream, submit
-
-NAME = "r01-u01"
-
-
-@pytest.fixture
-def fleet() -> Iterator[EmulatedFleet]:
-    with EmulatedFleet([Bmc()]) as fleet:
-        yield fleet
-
-
-@pytest.fixture
-def client(fleet: EmulatedFleet) -> BmcClient:
-    return BmcClient(fleet.bmcs[0])
+from tests.emulator.one_bmc import OneBmc
 
 
 @pytest.fixture
@@ -30,14 +17,12 @@ def listener() -> Iterator[EventListener]:
         yield listener
 
 
-def test_reset_of_the_bmc_may_lose_the_subscriptions(
-    fleet: EmulatedFleet, client: BmcClient, listener: EventListener
-) -> None:
+def test_reset_of_the_bmc_may_lose_the_subscriptions(one: OneBmc, client: BmcClient, listener: EventListener) -> None:
     """openbmc/bmcweb#164."""
-    fleet.set_fault(NAME, "subscriptions-lost-at-reset")
+    one.set_fault("subscriptions-lost-at-reset")
     listener.subscribe(client)
     client.send("POST", "/redfish/v1/Managers/1/Actions/Manager.Reset", json={})
-    wait_for(lambda: fleet.truth(NAME)["bmc_resets"] == 1 and fleet.truth(NAME)["bmc_answers"])
+    wait_for(lambda: one.truth()["bmc_resets"] == 1 and one.truth()["bmc_answers"])
     assert client.get(SUBSCRIPTIONS)["Members"] == []
 
 
@@ -57,7 +42,7 @@ def sent(client: BmcClient, listener: EventListener, count: int) -> list[str]:
     ],
 )
 def test_events_are_lost_repeated_and_reordered(
-    fleet: EmulatedFleet,
+    one: OneBmc,
     client: BmcClient,
     listener: EventListener,
     fault: str,
@@ -66,19 +51,19 @@ def test_events_are_lost_repeated_and_reordered(
 ) -> None:
     """DMTF/Redfish-Event-Listener#18 and #30."""
     listener.subscribe(client, RegistryPrefixes=["ResourceEvent"], MessageIds=["ResourceEvent.1.3.TestMessage"])
-    fleet.set_fault(NAME, fault, arguments)
+    one.set_fault(fault, **arguments)
     assert sent(client, listener, len(arrives)) == arrives
 
 
-def test_events_are_malformed(fleet: EmulatedFleet, client: BmcClient, listener: EventListener) -> None:
+def test_events_are_malformed(one: OneBmc, client: BmcClient, listener: EventListener) -> None:
     """DMTF/Redfish-Event-Listener#37, openbmc/bmcweb#311, ibm-openbmc/bmcweb#1328."""
     path = listener.subscribe(client, MessageIds=["ResourceEvent.1.3.TestMessage"])
-    fleet.set_fault(NAME, "event-malformed", {"times": 1})
+    one.set_fault("event-malformed", times=1)
     submit(client, "ResourceEvent.1.3.TestMessage")
     with pytest.raises(json.JSONDecodeError):
         listener.next()
     for fault in ("event-id-repeated", "event-origin-absent", "event-context-absent"):
-        fleet.set_fault(NAME, fault)
+        one.set_fault(fault)
     submit(client, "ResourceEvent.1.3.TestMessage", OriginOfCondition="/redfish/v1/Chassis/1")
     document = listener.next()
     assert "Context" not in document
@@ -87,10 +72,10 @@ def test_events_are_malformed(fleet: EmulatedFleet, client: BmcClient, listener:
     assert "Context" not in client.get(path)
 
 
-def test_stream_may_end_without_a_word(fleet: EmulatedFleet, client: BmcClient) -> None:
+def test_stream_may_end_without_a_word(one: OneBmc, client: BmcClient) -> None:
     """dell/iDRAC-Telemetry-Reference-Tools#141; DMTF/Redfish-Tacklebox#59 for the missing Destination."""
-    fleet.set_fault(NAME, "sse-closes-silently", {"events": 1, "times": 1})
-    fleet.set_fault(NAME, "sse-destination-absent")
+    one.set_fault("sse-closes-silently", events=1, times=1)
+    one.set_fault("sse-destination-absent")
     with stream(client, "?$filter=MessageId eq 'ResourceEvent.1.3.TestMessage'") as events:
         (member,) = client.get(SUBSCRIPTIONS)["Members"]
         assert "Destination" not in client.get(member["@odata.id"])
@@ -99,10 +84,10 @@ def test_stream_may_end_without_a_word(fleet: EmulatedFleet, client: BmcClient) 
         assert len(list(events)) == 1
 
 
-def test_messages_and_dates_that_are_not_as_the_schema_has_them(fleet: EmulatedFleet, client: BmcClient) -> None:
+def test_messages_and_dates_that_are_not_as_the_schema_has_them(one: OneBmc, client: BmcClient) -> None:
     """openstack/sushy: fix-extended-info-error-handling, message-parsing-resilience; NVIDIA/nv-redfish."""
     for fault in ("extended-info-object", "message-id-without-registry", "message-args-absent", "dates-invalid"):
-        fleet.set_fault(NAME, fault)
+        one.set_fault(fault)
     info = client.send("GET", "/redfish/v1/Systems/none").json()["error"]["@Message.ExtendedInfo"]
     assert info["MessageId"] == "ResourceMissingAtURI"
     assert "MessageArgs" not in info

@@ -1,23 +1,7 @@
 """Streams of events (Server-Sent Events)."""
 
-from collections.abc import Iterator
-
-import pytest
-
-from emulator.testing import Bmc, EmulatedFleet
 from tests.emulator.bmc_client import BmcClient, wait_for
 from tests.emulator.listener import STREAM, SUBSCRIPTIONS, stream, submit
-
-
-@pytest.fixture
-def fleet() -> Iterator[EmulatedFleet]:
-    with EmulatedFleet([Bmc()]) as fleet:
-        yield fleet
-
-
-@pytest.fixture
-def client(fleet: EmulatedFleet) -> BmcClient:
-    return BmcClient(fleet.bmcs[0])
 
 
 def test_stream_carries_events_and_is_a_subscription_while_it_is_open(client: BmcClient) -> None:

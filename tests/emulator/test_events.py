@@ -7,22 +7,9 @@ import pytest
 import requests
 import sushy
 
-from emulator.testing import Bmc, EmulatedFleet
 from tests.emulator.bmc_client import BmcClient, wait_for
 from tests.emulator.listener import SUBSCRIPTIONS, EventListener, stream, submit
-
-NAME = "r01-u01"
-
-
-@pytest.fixture
-def fleet() -> Iterator[EmulatedFleet]:
-    with EmulatedFleet([Bmc()]) as fleet:
-        yield fleet
-
-
-@pytest.fixture
-def client(fleet: EmulatedFleet) -> BmcClient:
-    return BmcClient(fleet.bmcs[0])
+from tests.emulator.one_bmc import OneBmc
 
 
 @pytest.fixture
@@ -60,17 +47,17 @@ def test_tasks_logins_and_new_firmware_are_events(client: BmcClient, listener: E
 
 
 def test_sensor_that_becomes_too_hot_is_an_event_and_a_record(
-    fleet: EmulatedFleet, client: BmcClient, listener: EventListener
+    one: OneBmc, client: BmcClient, listener: EventListener
 ) -> None:
     """DSP8011, SensorEvent: a reading beyond its threshold; again when it is back in its range."""
     listener.subscribe(client, RegistryPrefixes=["SensorEvent"])
     client.reset("On")
     wait_for(lambda: client.get("/redfish/v1/Systems/1")["PowerState"] == "On")
-    fleet.set_fault(NAME, "gpu-overheats", {"index": 0})
+    one.set_fault("gpu-overheats", index=0)
     record = listener.until("Threshold")
     assert "AboveUpper" in record["MessageId"]
     assert client.get(record["OriginOfCondition"]["@odata.id"])["ReadingType"] == "Temperature"
-    fleet.clear_fault(NAME, "gpu-overheats")
+    one.clear_fault("gpu-overheats")
     assert listener.until("SensorReadingNormalRange")["MessageArgs"][0] == record["MessageArgs"][0]
     entries = client.get("/redfish/v1/Systems/1/LogServices/Log1/Entries")["Members"]
     assert any(entry["SensorType"] == "Temperature" and entry["Severity"] == "Critical" for entry in entries)
@@ -201,15 +188,15 @@ def test_service_that_is_switched_off_sends_nothing(client: BmcClient, listener:
     assert listener.next()["Events"][0]["Message"] == "second"
 
 
-def test_subscriptions_outlive_the_process_and_streams_do_not(fleet: EmulatedFleet, listener: EventListener) -> None:
+def test_subscriptions_outlive_the_process_and_streams_do_not(one: OneBmc, listener: EventListener) -> None:
     """DSP0266: subscriptions are persistent, those of streams end with their connection."""
-    client = BmcClient(fleet.bmcs[0])
+    client = one.client()
     listener.subscribe(client)
     with stream(client):
         assert len(client.get(SUBSCRIPTIONS)["Members"]) == 2
-        fleet.stop()
-    fleet.start()
-    client = BmcClient(fleet.bmcs[0])
+        one.fleet.stop()
+    one.fleet.start()
+    client = one.client()
     assert len(client.get(SUBSCRIPTIONS)["Members"]) == 1
     submit(client, "ResourceEvent.1.3.TestMessage")
     assert listener.until("TestMessage")

@@ -1,30 +1,16 @@
 """LogServices: what is written to them, clearing, diagnostic data, and what goes wrong with them."""
 
 import time
-from collections.abc import Iterator
 from typing import Any
 
-import pytest
 import redfish
 import redfish_utilities
 
-from emulator.testing import Bmc, EmulatedFleet
 from tests.emulator.bmc_client import BmcClient, wait_for
+from tests.emulator.one_bmc import OneBmc
 
-NAME = "r01-u01"
 SEL = "/redfish/v1/Systems/1/LogServices/Log1"
 BMC_LOG = "/redfish/v1/Managers/1/LogServices/Log1"
-
-
-@pytest.fixture
-def fleet() -> Iterator[EmulatedFleet]:
-    with EmulatedFleet([Bmc()]) as fleet:
-        yield fleet
-
-
-@pytest.fixture
-def client(fleet: EmulatedFleet) -> BmcClient:
-    return BmcClient(fleet.bmcs[0])
 
 
 def entries(client: BmcClient, log: str) -> list[dict[str, Any]]:
@@ -88,18 +74,18 @@ def test_log_holds_the_newest_records(client: BmcClient) -> None:
     assert [one["Id"] for one in newest] == [found[-1]["Id"]]
 
 
-def test_logs_outlive_the_process(fleet: EmulatedFleet, client: BmcClient) -> None:
+def test_logs_outlive_the_process(one: OneBmc, client: BmcClient) -> None:
     """A log is in flash; a crash of the process is no reason to lose it."""
     fail_to_log_in(client)
     before = entries(client, BMC_LOG)
-    fleet.kill()
-    fleet.start()
-    client = BmcClient(fleet.bmcs[0])
+    one.fleet.kill()
+    one.fleet.start()
+    client = one.client()
     assert entries(client, BMC_LOG) == before
     client.send("POST", f"{BMC_LOG}/Actions/LogService.ClearLog", json={})
-    fleet.stop()
-    fleet.start()
-    assert len(entries(BmcClient(fleet.bmcs[0]), BMC_LOG)) == 1
+    one.fleet.stop()
+    one.fleet.start()
+    assert len(entries(one.client(), BMC_LOG)) == 1
 
 
 def test_diagnostic_data_is_collected_and_downloaded(client: BmcClient) -> None:
@@ -116,30 +102,30 @@ def test_diagnostic_data_is_collected_and_downloaded(client: BmcClient) -> None:
     assert refused.json()["error"]["code"].endswith("ActionParameterValueNotInList")
 
 
-def test_full_log_takes_nothing_until_it_is_cleared(fleet: EmulatedFleet, client: BmcClient) -> None:
+def test_full_log_takes_nothing_until_it_is_cleared(one: OneBmc, client: BmcClient) -> None:
     """chu11/freeipmi-mirror#35: events are dropped for lack of space."""
     fail_to_log_in(client)
-    fleet.set_fault(NAME, "log-full")
+    one.set_fault("log-full")
     fail_to_log_in(client)
     assert len(entries(client, BMC_LOG)) == 2
-    fleet.clear_fault(NAME, "log-full")
+    one.clear_fault("log-full")
     fail_to_log_in(client)
     assert len(entries(client, BMC_LOG)) == 3
 
 
-def test_clock_of_the_logs_begins_in_1970(fleet: EmulatedFleet, client: BmcClient) -> None:
+def test_clock_of_the_logs_begins_in_1970(one: OneBmc, client: BmcClient) -> None:
     """turing-machines/BMC-Firmware#51."""
-    fleet.set_fault(NAME, "log-clock-1970")
+    one.set_fault("log-clock-1970")
     fail_to_log_in(client)
     assert entries(client, BMC_LOG)[-1]["Created"].startswith("1970-01-01T")
     assert client.get(BMC_LOG)["DateTime"].startswith("1970-01-01T")
 
 
-def test_entries_are_missing_or_late(fleet: EmulatedFleet, client: BmcClient) -> None:
+def test_entries_are_missing_or_late(one: OneBmc, client: BmcClient) -> None:
     """mrlhansen/idrac_exporter#112; 18 to 23 seconds for log entries in captured trees."""
-    fleet.set_fault(NAME, "log-entries-missing", {"times": 1})
+    one.set_fault("log-entries-missing", times=1)
     assert client.send("GET", f"{BMC_LOG}/Entries").status_code == 404
-    fleet.set_fault(NAME, "log-entries-slow", {"seconds": 0.5, "times": 1})
+    one.set_fault("log-entries-slow", seconds=0.5, times=1)
     began = time.monotonic()
     assert client.send("GET", f"{BMC_LOG}/Entries").status_code == 200
     assert time.monotonic() - began >= 0.5

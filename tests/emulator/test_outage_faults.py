@@ -1,38 +1,16 @@
 """What goes wrong while a BMC restarts: each fault does what it says, over HTTPS."""
 
 import time
-from collections.abc import Iterator
 
-import pytest
-
-from emulator.testing import Bmc, EmulatedFleet
-from tests.emulator.bmc_client import BmcClient, wait_for
-from tests.emulator.one_bmc import OneBmc, each
+from tests.emulator.bmc_client import wait_for
+from tests.emulator.one_bmc import OneBmc
 from tests.emulator.updates import INVENTORY, SERVICE, package, push
-
-
-@pytest.fixture(scope="module")
-def spares() -> Iterator[Iterator[OneBmc]]:
-    with EmulatedFleet([Bmc()] * 6) as fleet:
-        yield each(fleet)
-
-
-@pytest.fixture
-def one(spares: Iterator[OneBmc]) -> OneBmc:
-    return next(spares)
-
-
-def flash_bmc(one: OneBmc) -> BmcClient:
-    """New BMC firmware; a fresh client once the BMC is back."""
-    push(one.client(), package("bmc", "11.03.18"))
-    wait_for(one.restarted)
-    return one.client()
 
 
 def test_the_inventory_comes_later_than_the_bmc(one: OneBmc) -> None:
     """F16, fwupd/fwupd#4531."""
     one.set_fault("inventory-late", seconds=1.5)
-    client = flash_bmc(one)
+    client = one.flash_bmc()
     assert client.send("GET", "/redfish/v1/UpdateService").status_code == 200
     answer = client.send("GET", INVENTORY)
     assert (answer.status_code, bool(answer.headers["Retry-After"])) == (503, True)
@@ -42,7 +20,7 @@ def test_the_inventory_comes_later_than_the_bmc(one: OneBmc) -> None:
 def test_a_reset_while_the_bmc_restarts_by_itself_ruins_it(one: OneBmc) -> None:
     """F17, fwupd/fwupd#6544; only the loss of its power brings it back."""
     one.set_fault("reset-during-self-reboot", seconds=30.0)
-    client = flash_bmc(one)
+    client = one.flash_bmc()
     assert client.send("GET", SERVICE).status_code == 200
     action = "/redfish/v1/Managers/1/Actions/Manager.Reset"
     assert client.send("POST", action, json={"ResetType": "GracefulRestart"}).status_code == 503
@@ -59,7 +37,7 @@ def test_the_bmc_comes_back_in_phases(one: OneBmc) -> None:
     profile = {"refuse": 0.5, "unavailable": 1.0, "login": 1.0, "partial": 1.0}
     one.set_fault("bmc-outage-profile", **profile)
     began = time.monotonic()
-    client = flash_bmc(one)
+    client = one.flash_bmc()
     assert time.monotonic() - began > 0.5
     seen: list[int | tuple[int, int]] = []
     deadline = time.monotonic() + 20

@@ -1,25 +1,13 @@
 """What goes wrong with tasks and jobs of a BMC: each fault does what it says, over HTTPS."""
 
 import time
-from collections.abc import Iterator
 
 import pytest
 
 from emulator.testing import Bmc, EmulatedFleet
 from tests.emulator.bmc_client import BmcClient, wait_for
-from tests.emulator.one_bmc import BIOS, OneBmc, each
+from tests.emulator.one_bmc import BIOS, OneBmc
 from tests.emulator.updates import INVENTORY, NEW_BIOS, TASKS, ended, keys, package, push, tasks
-
-
-@pytest.fixture(scope="module")
-def spares() -> Iterator[Iterator[OneBmc]]:
-    with EmulatedFleet([Bmc()] * 44) as fleet:
-        yield each(fleet)
-
-
-@pytest.fixture
-def one(spares: Iterator[OneBmc]) -> OneBmc:
-    return next(spares)
 
 
 @pytest.mark.parametrize(

@@ -1,29 +1,16 @@
 """TelemetryService: reports of now, of the same readings as the sensors, and reports that are sent."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from emulator.testing import Bmc, EmulatedFleet
 from tests.emulator.bmc_client import BmcClient
 from tests.emulator.conftest import Museum
 from tests.emulator.listener import EventListener, stream
+from tests.emulator.one_bmc import OneBmc
 
-NAME = "r01-u01"
 SERVICE = "/redfish/v1/TelemetryService"
 ENVIRONMENT = "HGX_PlatformEnvironmentMetrics_0"
-
-
-@pytest.fixture
-def fleet() -> Iterator[EmulatedFleet]:
-    with EmulatedFleet([Bmc()]) as fleet:
-        yield fleet
-
-
-@pytest.fixture
-def client(fleet: EmulatedFleet) -> BmcClient:
-    return BmcClient(fleet.bmcs[0])
 
 
 def values(client: BmcClient, report: str) -> dict[str, dict[str, Any]]:
@@ -44,15 +31,15 @@ def test_there_is_a_report_for_each_definition(client: BmcClient) -> None:
     assert client.send("GET", f"{SERVICE}/MetricReports/none").status_code == 404
 
 
-def test_report_reads_what_the_sensors_read(fleet: EmulatedFleet, client: BmcClient) -> None:
+def test_report_reads_what_the_sensors_read(one: OneBmc, client: BmcClient) -> None:
     """A report and the resource that it is about are one truth: the fault shows in both."""
-    fleet.set_fault(NAME, "sensor-unavailable", {"sensor": "Inlet"})
+    one.set_fault("sensor-unavailable", sensor="Inlet")
     client.reset("On")
     found = values(client, ENVIRONMENT)
     inlet = next(path for path in found if "Inlet" in path)
     assert found[inlet]["MetricValue"] == "nan"
     assert client.get(inlet)["Reading"] is None
-    fleet.clear_fault(NAME, "sensor-unavailable")
+    one.clear_fault("sensor-unavailable")
     reading = client.get(inlet)["Reading"]
     assert float(values(client, ENVIRONMENT)[inlet]["MetricValue"]) == pytest.approx(reading, rel=0.2)
 
@@ -68,9 +55,9 @@ def test_wildcards_stand_for_every_link_of_every_gpu(museum: Museum) -> None:
     assert len(found) == len(definition["MetricProperties"]) * 4 * 18
 
 
-def test_stale_values_are_marked(fleet: EmulatedFleet, client: BmcClient) -> None:
+def test_stale_values_are_marked(one: OneBmc, client: BmcClient) -> None:
     """NVIDIA/libredfish: MetricValueStale in the captured reports."""
-    fleet.set_fault(NAME, "metrics-stale", {"property": "Inlet"})
+    one.set_fault("metrics-stale", property="Inlet")
     stale = {path for path, value in values(client, ENVIRONMENT).items() if "Oem" in value}
     assert stale
     assert all("Inlet" in path for path in stale)

@@ -1,33 +1,10 @@
 """What goes wrong with updates of a BMC: each fault does what it says, over HTTPS."""
 
-from collections.abc import Iterator
-
-import pytest
-
-from emulator.testing import Bmc, EmulatedFleet
-from tests.emulator.bmc_client import BmcClient, wait_for
-from tests.emulator.one_bmc import BIOS, OneBmc, each
+from tests.emulator.bmc_client import wait_for
+from tests.emulator.one_bmc import BIOS, OneBmc
 from tests.emulator.updates import INVENTORY, NEW_BIOS, SERVICE, START_UPDATE, ended, keys, package, push, tasks
 
 OLD_BIOS = "BIOS Date: 08/04/2023 Ver 1.4"
-
-
-@pytest.fixture(scope="module")
-def spares() -> Iterator[Iterator[OneBmc]]:
-    with EmulatedFleet([Bmc()] * 24) as fleet:
-        yield each(fleet)
-
-
-@pytest.fixture
-def one(spares: Iterator[OneBmc]) -> OneBmc:
-    return next(spares)
-
-
-def flash_bmc(one: OneBmc) -> BmcClient:
-    """New BMC firmware; a fresh client once the BMC is back."""
-    push(one.client(), package("bmc", "11.03.18"))
-    wait_for(one.restarted)
-    return one.client()
 
 
 def test_200_with_an_error_in_the_body_flashes_nothing(one: OneBmc) -> None:
@@ -186,7 +163,7 @@ def test_new_firmware_renames_its_parts(one: OneBmc) -> None:
     """H13: MGX_FW_BMC_0 became FW_BMC_0."""
     one.set_fault("inventory-renamed", old="HGX_FW_", new="FW_")
     assert one.client().send("GET", f"{INVENTORY}/HGX_FW_BMC_0").status_code == 200
-    client = flash_bmc(one)
+    client = one.flash_bmc()
     assert client.send("GET", f"{INVENTORY}/HGX_FW_BMC_0").status_code == 404
     assert client.get(f"{INVENTORY}/FW_BMC_0")["Version"] == "HGX-22.10-1-rc34"
 

@@ -1,6 +1,5 @@
 """VirtualMedia: inserting and ejecting by action and by PATCH, where it is, and what goes wrong with it."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,23 +9,12 @@ import sushy
 
 from emulator.testing import Bmc, EmulatedFleet
 from tests.emulator.bmc_client import BmcClient
+from tests.emulator.one_bmc import OneBmc
 
-NAME = "r01-u01"
 DRIVE = "/redfish/v1/Managers/1/VirtualMedia/Cd"
 INSERT = f"{DRIVE}/Actions/VirtualMedia.InsertMedia"
 EJECT = f"{DRIVE}/Actions/VirtualMedia.EjectMedia"
 IMAGE = "http://127.0.0.1:9/images/boot.iso"
-
-
-@pytest.fixture
-def fleet() -> Iterator[EmulatedFleet]:
-    with EmulatedFleet([Bmc()]) as fleet:
-        yield fleet
-
-
-@pytest.fixture
-def client(fleet: EmulatedFleet) -> BmcClient:
-    return BmcClient(fleet.bmcs[0])
 
 
 def code(answer: Any) -> str:
@@ -34,7 +22,7 @@ def code(answer: Any) -> str:
     return found.rpartition(".")[2]
 
 
-def test_image_is_inserted_and_ejected(fleet: EmulatedFleet, client: BmcClient) -> None:
+def test_image_is_inserted_and_ejected(one: OneBmc, client: BmcClient) -> None:
     """DSP0268, VirtualMedia."""
     body = {
         "Image": IMAGE,
@@ -49,18 +37,18 @@ def test_image_is_inserted_and_ejected(fleet: EmulatedFleet, client: BmcClient) 
     assert (shown["Image"], shown["ImageName"], shown["Inserted"]) == (IMAGE, "boot.iso", True)
     assert (shown["ConnectedVia"], shown["TransferProtocolType"]) == ("URI", "HTTP")
     assert (shown["UserName"], shown["Password"]) == (None, None)
-    assert fleet.truth(NAME)["media"] == {"Cd": IMAGE}
+    assert one.truth()["media"] == {"Cd": IMAGE}
     assert client.send("POST", EJECT, json={}).status_code == 204
     assert client.get(DRIVE)["Image"] is None
     assert client.send("POST", EJECT).status_code == 204
 
 
-def test_image_is_inserted_by_patch(fleet: EmulatedFleet, client: BmcClient) -> None:
+def test_image_is_inserted_by_patch(one: OneBmc, client: BmcClient) -> None:
     """DSP0268, VirtualMedia: Image and Inserted are writable, for services without the actions."""
     assert client.send("PATCH", DRIVE, json={"Image": IMAGE, "Inserted": True}).status_code == 204
-    assert fleet.truth(NAME)["media"] == {"Cd": IMAGE}
+    assert one.truth()["media"] == {"Cd": IMAGE}
     assert client.send("PATCH", DRIVE, json={"Image": None}).status_code == 204
-    assert fleet.truth(NAME)["media"] == {}
+    assert one.truth()["media"] == {}
     assert code(client.send("PATCH", DRIVE, json={"MediaTypes": ["CD"]})) == "PropertyNotWritable"
 
 
@@ -98,23 +86,23 @@ def test_drives_are_at_the_system_or_at_the_manager() -> None:
         assert client.send("GET", "/redfish/v1/Managers/iDRAC.Embedded.1/VirtualMedia").status_code == 404
 
 
-def test_insertion_is_picky(fleet: EmulatedFleet, client: BmcClient) -> None:
+def test_insertion_is_picky(one: OneBmc, client: BmcClient) -> None:
     """openstack/sushy: fix-insert-media-payload, retry-if-transferprototype-missing; iDRAC-Redfish-Scripting#265."""
-    fleet.set_fault(NAME, "insert-refuses-optional")
+    one.set_fault("insert-refuses-optional")
     assert code(client.send("POST", INSERT, json={"Image": IMAGE, "WriteProtected": True})) == "PropertyUnknown"
-    fleet.set_fault(NAME, "insert-needs-protocol")
+    one.set_fault("insert-needs-protocol")
     refused = client.send("POST", INSERT, json={"Image": IMAGE})
     assert refused.json()["error"]["@Message.ExtendedInfo"][0]["MessageArgs"][1] == "TransferProtocolType"
-    fleet.set_fault(NAME, "media-unreachable", {"times": 1})
+    one.set_fault("media-unreachable", times=1)
     body = {"Image": IMAGE, "TransferProtocolType": "HTTP"}
     assert code(client.send("POST", INSERT, json=body)) == "CouldNotEstablishConnection"
     assert client.send("POST", INSERT, json=body).status_code == 204
 
 
-def test_ejection_is_picky(fleet: EmulatedFleet, client: BmcClient) -> None:
+def test_ejection_is_picky(one: OneBmc, client: BmcClient) -> None:
     """openstack/sushy: fix-eject-media-empty-dict, bug-2114737."""
-    fleet.set_fault(NAME, "eject-needs-body")
-    fleet.set_fault(NAME, "eject-fails-when-empty")
+    one.set_fault("eject-needs-body")
+    one.set_fault("eject-fails-when-empty")
     assert client.send("POST", EJECT).status_code == 415
     assert client.send("POST", EJECT, json={}).status_code == 400
     assert client.send("POST", INSERT, json={"Image": IMAGE}).status_code == 204
@@ -122,20 +110,20 @@ def test_ejection_is_picky(fleet: EmulatedFleet, client: BmcClient) -> None:
 
 
 @pytest.mark.parametrize("faults", [(), ("insert-refuses-optional", "insert-needs-protocol", "eject-needs-body")])
-def test_sushy_inserts_and_ejects(fleet: EmulatedFleet, client: BmcClient, faults: tuple[str, ...]) -> None:
+def test_sushy_inserts_and_ejects(one: OneBmc, client: BmcClient, faults: tuple[str, ...]) -> None:
     """openstack/sushy, resources/manager/virtual_media.py, with its work-arounds."""
     for fault in faults:
-        fleet.set_fault(NAME, fault)
+        one.set_fault(fault)
     bmc = client.bmc
     root = sushy.Sushy(f"{bmc.url}/redfish/v1", bmc.username, bmc.password, verify=False)
     (drive,) = root.get_manager("/redfish/v1/Managers/1").virtual_media.get_members()
     drive.insert_media(IMAGE)
-    assert fleet.truth(NAME)["media"] == {"Cd": IMAGE}
+    assert one.truth()["media"] == {"Cd": IMAGE}
     drive.eject_media()
-    assert fleet.truth(NAME)["media"] == {}
+    assert one.truth()["media"] == {}
 
 
-def test_redfish_utilities_insert_and_eject(fleet: EmulatedFleet, client: BmcClient) -> None:
+def test_redfish_utilities_insert_and_eject(one: OneBmc, client: BmcClient) -> None:
     """DMTF/Redfish-Tacklebox, rf_virtual_media."""
     bmc = client.bmc
     context = redfish.redfish_client(bmc.url, bmc.username, bmc.password)
@@ -144,4 +132,4 @@ def test_redfish_utilities_insert_and_eject(fleet: EmulatedFleet, client: BmcCli
     (media,) = redfish_utilities.get_virtual_media(context, system_id="1")
     assert media["Image"] == IMAGE
     redfish_utilities.eject_virtual_media(context, "Cd", system_id="1")
-    assert fleet.truth(NAME)["media"] == {}
+    assert one.truth()["media"] == {}
