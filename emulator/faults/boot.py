@@ -78,6 +78,11 @@ FAULTS: tuple[Fault, ...] = (
         "dsx-ai-factory/infra-controller#5178",
     ),
     Fault(
+        "boot-settings-absent",
+        "Oem/Lenovo/BootSettings answers 404, and no BIOS attribute holds the order either",
+        "dsx-ai-factory/infra-controller#5178",
+    ),
+    Fault(
         "boot-continuous-forgotten",
         "an override that is Continuous is disabled after the boot, as one for Once is",
         "dell/terraform-provider-redfish#138",

@@ -29,6 +29,7 @@ class Boot(Part):
     `references`: the boot options that there are, by their BootOptionReference, where they are not simply numbered.
     `settings`: last part of the path of the future state of the system (`SD`); `direct`: the system itself takes
     overrides too. `quirks`: names of faults of faults/boot.py that every server of this kind has.
+    `lenovo_settings`: the order can be written at Oem/Lenovo/BootSettings, too.
     """
 
     targets: tuple[str, ...]
@@ -41,6 +42,7 @@ class Boot(Part):
     settings: str | None = None
     direct: bool = True
     quirks: tuple[BootQuirk, ...] = ()
+    lenovo_settings: bool = False
 
     @property
     def options(self) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from emulator.redfish import (
     account_service,
     bios,
+    boot_settings,
     certificates,
     component_integrity,
     event_service,
@@ -32,6 +33,7 @@ ROUTES: tuple[Route, ...] = (
     *account_service.ROUTES,
     *systems.ROUTES,
     *bios.ROUTES,
+    *boot_settings.ROUTES,
     *secure_boot.ROUTES,
     *reset.ROUTES,
     *update_service.ROUTES,
