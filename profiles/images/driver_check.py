@@ -26,6 +26,7 @@ _FIELDS: dict[str, FieldPath] = {
     "open modules": ("gpu", "uses"),
     "gsp firmware": ("gpu", "module_params"),
     "platform": ("target", "platforms"),
+    "lockstep": ("gpu", "packages", "nvlsm"),
     "memory mode": ("gpu", "memory_mode"),
     "dcgm": ("gpu", "dcgm"),
     "gpudirect storage": ("gpu", "uses"),

@@ -64,7 +64,7 @@ def _root(document: Merged) -> str:
     root = document.value.get("root")
     if "root" not in document.value:
         raise ProfileError([document.finding(("root",), MISSING, f"write one of {', '.join(ROOTS)}")])
-    if root not in ROOTS:
+    if not isinstance(root, str) or root not in ROOTS:
         message = f"{root!r} is not one of {', '.join(ROOTS)}"
         raise ProfileError([document.finding(("root",), message, did_you_mean(str(root), ROOTS))])
-    return str(root)
+    return root

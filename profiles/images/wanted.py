@@ -42,7 +42,7 @@ def pick(wanted: Wanted, index: PackageIndex) -> Package | ImageReason:
     """Return the newest package that fits, or why there is none."""
     found = index.get(wanted.name) or _providers(wanted.name, index)
     if not found:
-        hint = did_you_mean(wanted.name, index) if wanted.name else ""
+        hint = did_you_mean(wanted.name, [name for name in index if name[:1] == wanted.name[:1]])
         text = f"the package index has no {wanted.name}" + (f"; {hint}" if hint.startswith("did") else "")
         return refusal(wanted.field, "package-missing", text)
     for package in found:
