@@ -75,7 +75,7 @@ class Instruments:
         """The power limit of the box, as it was set."""
         path = f"{places.outer(self._board.persona)}/Controls/PowerLimit"
         written = self._board.state.written.get(path, {})
-        return float(written.get("SetPoint") or self._board.persona.physics.maximum_watts * 1.2)
+        return float(written.get("SetPoint") or self._board.persona.physics.highest_limit_watts)
 
     def supply_watts(self, number: int, power: float | None = None) -> float:
         """What one supply gives: those that work share the load."""

@@ -40,8 +40,8 @@ class Component(Part):
     names: tuple[str, ...] = ()
 
 
-class Inventory(Part):
-    """Entries of the firmware inventory; `{n}` in id and name counts, `{version}` is the running version.
+class _Entry(Part):
+    """What entries of the firmware inventory say.
 
     `slots`: ids of more entries of the same device, for the image that waits (staged), the one before (backup), the
     one of the factory (golden), and the running one again (current); `{hash}` in an id follows from the version.
@@ -54,8 +54,6 @@ class Inventory(Part):
     id: str
     name: str
     version: str
-    count: int = 1
-    first: int = 0
     updateable: bool = True
     software_id: str | None = None
     related: str | None = None
@@ -68,24 +66,17 @@ class Inventory(Part):
     description: str | None = None
 
 
-class Slot(Part):
+class Inventory(_Entry):
+    """Entries of one kind; `{n}` in their texts counts from `first`, `{version}` is the running version."""
+
+    count: int = 1
+    first: int = 0
+
+
+class Slot(_Entry):
     """One device that runs firmware; `key` never changes, the inventory id may hold the version."""
 
     key: str
-    id: str
-    name: str
-    component: str
-    version: str
-    updateable: bool
-    software_id: str | None
-    related: str | None
-    slots: dict[SlotKind, str] = Field(default_factory=dict)
-    slot_names: dict[SlotKind, str] = Field(default_factory=dict)
-    empty_slot: str | None = AS_UPDATE
-    backup_filled: bool = False
-    write_protected: bool | None = None
-    manufacturer: str | None = None
-    description: str | None = None
 
     def inventory_id(self, version: str) -> str:
         """The id of its inventory entry while it runs `version`."""
@@ -96,21 +87,9 @@ class Slot(Part):
         return _named(self.slots[kind], version)
 
 
-_COPIED = {
-    "component",
-    "version",
-    "updateable",
-    "software_id",
-    "slot_names",
-    "empty_slot",
-    "backup_filled",
-    "write_protected",
-    "manufacturer",
-    "description",
-}
-
-
 def slots_of(entry: Inventory) -> Iterator[Slot]:
+    """The devices that an entry of a persona stands for."""
+    counted = {"id", "name", "related", "slots", "count", "first"}
     for number in range(entry.first, entry.first + entry.count):
         identity = entry.id.replace("{n}", str(number))
         yield Slot(
@@ -119,7 +98,7 @@ def slots_of(entry: Inventory) -> Iterator[Slot]:
             name=entry.name.replace("{n}", str(number)),
             related=entry.related.replace("{n}", str(number)) if entry.related else None,
             slots={kind: pattern.replace("{n}", str(number)) for kind, pattern in entry.slots.items()},
-            **entry.model_dump(include=_COPIED),
+            **entry.model_dump(exclude=counted),
         )
 
 

@@ -157,7 +157,6 @@ class Adapter(Part):
     lanes: int = 16
     pcie: str = "Gen5"
     pci_device: str = "0x1021"
-    watts: int = 25
     slot: int | None = None
     nics: tuple[str, ...] = ()  # ids of the host's EthernetInterfaces that its ports are, in order
 

@@ -15,7 +15,6 @@ class Fans(Part):
     maximum_rpm: int = 16000
     spare: int = 1
     sensor: str = "{fan}"  # pattern of the id of its sensor
-    watts: int = 60  # of each at full speed
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -86,3 +85,8 @@ class Physics(Part):
     power_limit: bool = True  # the limit of the box may be set
     legacy: bool = True
     subsystems: bool = True
+
+    @property
+    def highest_limit_watts(self) -> int:
+        """The highest limit that the box can be given."""
+        return round(self.maximum_watts * 1.2)

@@ -10,7 +10,6 @@ import structlog
 from a2wsgi import WSGIMiddleware
 
 from emulator.machine.machine import Machine
-from emulator.redfish.completion import complete
 from emulator.redfish.errors import RedfishError, not_found
 from emulator.redfish.http import Request, Response
 
@@ -55,7 +54,7 @@ class SushyEmulator:
             raise _refusal(request, status, document, headers)
         if not isinstance(document, dict):
             return Response(status, headers=_kept(headers))
-        return Response(status, complete(request.machine, request.path, document), _kept(headers))
+        return Response(status, document, _kept(headers))
 
     async def _call(self, request: Request) -> tuple[int, dict[str, str], bytes]:
         scope: Any = {
@@ -97,7 +96,6 @@ def _load(machines: Mapping[str, Machine]) -> Any:
 
     app.__class__ = EveryBmc
     app.machines = machines
-    app.drivers = {}
     app.logger.disabled = True
     return app
 

@@ -45,7 +45,7 @@ def _watts(persona: Persona, *, outer: bool) -> Document:
     if not outer:
         return {}
     physics = persona.physics
-    return {"MaxPowerWatts": round(physics.maximum_watts * 1.2), "MinPowerWatts": physics.idle_watts}
+    return {"MaxPowerWatts": physics.highest_limit_watts, "MinPowerWatts": physics.idle_watts}
 
 
 def _place(box: Box) -> Document:

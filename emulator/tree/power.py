@@ -18,11 +18,6 @@ def build(persona: Persona) -> Iterator[Entry]:
     yield from _controls(persona)
 
 
-def most_watts(persona: Persona) -> int:
-    """The highest limit of the box."""
-    return round(persona.physics.maximum_watts * 1.2)
-
-
 def _legacy(persona: Persona) -> Entry:
     box = places.outer(persona)
     path = f"{box}/Power"
@@ -42,7 +37,11 @@ def _legacy(persona: Persona) -> Entry:
             "MaxConsumedWatts": None,
             "AverageConsumedWatts": None,
         },
-        "PowerLimit": {"LimitInWatts": most_watts(persona), "LimitException": "NoAction", "CorrectionInMs": 1000},
+        "PowerLimit": {
+            "LimitInWatts": persona.physics.highest_limit_watts,
+            "LimitException": "NoAction",
+            "CorrectionInMs": 1000,
+        },
         "RelatedItem": links([box]),
         "Status": HEALTHY,
     }
@@ -56,7 +55,7 @@ def _legacy(persona: Persona) -> Entry:
 def capacity(persona: Persona) -> int:
     """What the supplies can give; without supplies, what the rack's shelves give to one box."""
     supplies = persona.supplies
-    return supplies.count * supplies.watts or most_watts(persona)
+    return supplies.count * supplies.watts or persona.physics.highest_limit_watts
 
 
 def _legacy_supply(persona: Persona, path: str, number: int) -> Document:
@@ -169,10 +168,10 @@ def _controls(persona: Persona) -> Iterator[Entry]:
     properties = {
         "ControlType": "Power",
         "ControlMode": "Automatic",
-        "SetPoint": most_watts(persona),
+        "SetPoint": persona.physics.highest_limit_watts,
         "SetPointUnits": "W",
         "SetPointUpdateTime": None,
-        "AllowableMax": most_watts(persona),
+        "AllowableMax": persona.physics.highest_limit_watts,
         "AllowableMin": persona.physics.idle_watts,
         "Implementation": "Programmable",
         "PhysicalContext": "Chassis",

@@ -177,9 +177,9 @@ def _box_environment(persona: Persona) -> Iterator[Entry]:
     if persona.physics.power_limit:
         properties["PowerLimitWatts"] = {
             "DataSourceUri": f"{box}/Controls/PowerLimit",
-            "SetPoint": round(persona.physics.maximum_watts * 1.2),
+            "SetPoint": persona.physics.highest_limit_watts,
             "AllowableMin": persona.physics.idle_watts,
-            "AllowableMax": round(persona.physics.maximum_watts * 1.2),
+            "AllowableMax": persona.physics.highest_limit_watts,
             "ControlMode": "Automatic",
             "@Redfish.WriteableProperties": ["SetPoint"],
         }
