@@ -97,3 +97,12 @@ def edited(name: str, old: str, new: str) -> dict[str, str]:
 def child(text: str, parents: str = "elder") -> dict[str, str]:
     """Return a profile named child that inherits from `parents`."""
     return {"child": f"name: child\ndescription: a child\nextends: [{parents}]\n{text}"}
+
+
+def gpu(folder: Path, *changes: tuple[str, str]) -> DebianImage:
+    """Return the profile with a driver, changed."""
+    text = IMAGES["gpu"]
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    return debian(folder, "gpu", text)

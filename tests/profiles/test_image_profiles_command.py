@@ -95,7 +95,7 @@ def test_lock_says_what_is_missing_and_where_it_is_asked_for(run: Run, tmp_path:
     assert result.output.splitlines() == [
         "site/images/elder.yaml:8: kernel.package: linux-image-6.1.0-57-amd64 needs kmod; "
         "the package index has none that fits (refusal dependency-missing)",
-        "site/images/elder.yaml:15: packages.install[1]: the package index has no kmod (refusal package-missing)",
+        "site/images/elder.yaml:16: packages.install[1]: the package index has no kmod (refusal package-missing)",
     ]
 
 
