@@ -1,5 +1,6 @@
 """BIOS attributes as data, as an AttributeRegistry (DSP0268) describes them, and how the BMC treats changes."""
 
+from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import Field
@@ -9,6 +10,22 @@ from emulator.persona.part import Part
 Attribute = str | int | bool
 Kind = Literal["Enumeration", "Integer", "Boolean", "String", "Password"]
 ApplyTime = Literal["OnReset", "Immediate", "AtMaintenanceWindowStart", "InMaintenanceWindowOnReset"]
+
+# The fields of BiosAttribute by the names that an AttributeRegistry has for them.
+LIMITS: Mapping[str, str] = {
+    "LowerBound": "lower",
+    "UpperBound": "upper",
+    "ScalarIncrement": "increment",
+    "MinLength": "min_length",
+    "MaxLength": "max_length",
+    "ValueExpression": "pattern",
+}
+LOCKS: Mapping[str, str] = {
+    "ReadOnly": "read_only",
+    "Hidden": "hidden",
+    "GrayOut": "gray_out",
+    "Immutable": "immutable",
+}
 
 
 class BiosAttribute(Part):

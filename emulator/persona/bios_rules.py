@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from emulator.persona.bios import Attribute, Bios, BiosAttribute, Condition, Dependency
+from emulator.persona.bios import LIMITS, LOCKS, Attribute, Bios, BiosAttribute, Condition, Dependency
 
 _MOST_ROUNDS = 20  # dependencies that chase each other end here
 
@@ -99,26 +99,13 @@ def _meets(found: Any, condition: Condition) -> bool:
     ]
 
 
-_FIELDS = {
-    "DefaultValue": "value",
-    "ReadOnly": "read_only",
-    "Hidden": "hidden",
-    "GrayOut": "gray_out",
-    "Immutable": "immutable",
-    "LowerBound": "lower",
-    "UpperBound": "upper",
-    "ScalarIncrement": "increment",
-    "MinLength": "min_length",
-    "MaxLength": "max_length",
-    "ValueExpression": "pattern",
-}
-_LOCKS = ("ReadOnly", "Hidden", "GrayOut", "Immutable")
+_FIELDS = {"DefaultValue": "value", **LOCKS, **LIMITS}
 _TYPES: Mapping[str, type] = {"Enumeration": str, "String": str, "Password": str, "Integer": int, "Boolean": bool}
 
 
 def _trouble(attribute: BiosAttribute, given: Mapping[str, Any], value: Any) -> Trouble | None:
     limits = {name: given.get(name, getattr(attribute, field)) for name, field in _FIELDS.items()}
-    if any(limits[lock] for lock in _LOCKS):
+    if any(limits[lock] for lock in LOCKS):
         return "read-only"
     if not isinstance(value, _TYPES[attribute.type]) or (attribute.type == "Integer" and isinstance(value, bool)):
         return "type"

@@ -5,27 +5,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from emulator.persona.bios import Bios, BiosAttribute, Condition, Dependency
+from emulator.persona.bios import LIMITS, LOCKS, Bios, BiosAttribute, Condition, Dependency
 from emulator.persona.bios_rules import resolve
 
-_LIMITS = {
-    "LowerBound": "lower",
-    "UpperBound": "upper",
-    "ScalarIncrement": "increment",
-    "MinLength": "min_length",
-    "MaxLength": "max_length",
-    "ValueExpression": "pattern",
-    "DisplayName": "display",
-    "HelpText": "help",
-    "MenuPath": "menu",
-}
-_FLAGS = {
-    "ReadOnly": "read_only",
-    "Hidden": "hidden",
-    "GrayOut": "gray_out",
-    "Immutable": "immutable",
-    "ResetRequired": "reset_required",
-}
+_VALUES = {**LIMITS, "DisplayName": "display", "HelpText": "help", "MenuPath": "menu"}
+_FLAGS = {**LOCKS, "ResetRequired": "reset_required"}
 _KINDS: Mapping[type, str] = {bool: "Boolean", int: "Integer"}
 
 
@@ -88,7 +72,7 @@ def _attribute(entry: Mapping[str, Any] | None, value: Any) -> BiosAttribute:
     if entry is None:
         return BiosAttribute.model_validate({"type": _KINDS.get(type(value), "String"), "value": value})
     fields: dict[str, Any] = {"type": entry.get("Type", "String"), "value": value}
-    fields |= {field: entry[name] for name, field in _LIMITS.items() if entry.get(name) is not None}
+    fields |= {field: entry[name] for name, field in _VALUES.items() if entry.get(name) is not None}
     fields |= {field: entry[name] for name, field in _FLAGS.items() if isinstance(entry.get(name), bool)}
     fields |= _values(entry, value)
     if fields["type"] != "Password" and value is not None and not _fits(fields["type"], value):

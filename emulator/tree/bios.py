@@ -2,23 +2,14 @@
 
 from collections.abc import Iterator
 
-from emulator.persona.bios import Bios, BiosAttribute, Condition, Dependency
+from emulator.persona.bios import LIMITS, LOCKS, Bios, BiosAttribute, Condition, Dependency
 from emulator.persona.persona import Persona
 from emulator.tree import places
 from emulator.tree.document import ROOT, Document, Entry, action, link, resource
 
 BIOS = "Bios.v1_2_0.Bios"
-_LIMITS = {
-    "HelpText": "help",
-    "MenuPath": "menu",
-    "LowerBound": "lower",
-    "UpperBound": "upper",
-    "ScalarIncrement": "increment",
-    "MinLength": "min_length",
-    "MaxLength": "max_length",
-    "ValueExpression": "pattern",
-}
-_FLAGS = {"Hidden": "hidden", "GrayOut": "gray_out", "Immutable": "immutable"}
+_SHOWN_WHERE_GIVEN = {"HelpText": "help", "MenuPath": "menu", **LIMITS}
+_SHOWN_WHERE_TRUE = {name: field for name, field in LOCKS.items() if name != "ReadOnly"}
 
 
 def build(persona: Persona) -> Iterator[Entry]:
@@ -100,8 +91,8 @@ def _entry(bios: Bios, name: str, attribute: BiosAttribute) -> Document:
         names = attribute.names or (numbers if bios.numbered else attribute.allowed)
         pairs = zip(names, attribute.allowed, strict=True)
         entry["Value"] = [{"ValueName": name, "ValueDisplayName": shown} for name, shown in pairs]
-    limits = {key: getattr(attribute, field) for key, field in _LIMITS.items()}
-    flags = {key: True for key, field in _FLAGS.items() if getattr(attribute, field)}
+    limits = {key: getattr(attribute, field) for key, field in _SHOWN_WHERE_GIVEN.items()}
+    flags = {key: True for key, field in _SHOWN_WHERE_TRUE.items() if getattr(attribute, field)}
     return entry | flags | {key: value for key, value in limits.items() if value is not None}
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import requests
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emulator.config import FaultRate, FleetConfig
@@ -33,6 +33,7 @@ def planned(rates: tuple[FaultRate, ...], seed: int = 1) -> FleetConfig:
 
 
 @given(st.integers(0, 300), st.floats(0, 1), st.floats(0, 1), st.integers())
+@settings(deadline=None)
 def test_who_is_hit_at_a_share_is_hit_at_every_greater_one(count: int, one: float, other: float, seed: int) -> None:
     """Documented in fault_rates.py, with the count: the nearest whole number, halves up."""
     names = [f"n{number}" for number in range(count)]

@@ -177,6 +177,7 @@ def test_no_script_does_more_than_boot_leave_or_fail(lines: list[list[str]]) -> 
 
 
 @given(st.binary(max_size=300))
+@settings(deadline=None)
 def test_no_file_breaks_the_reading_of_efi_binaries(content: bytes) -> None:
     """Headers point anywhere."""
     for whole in (b"MZ" + content, build_efi(sections={".cmdline": content})[: len(content) + 200]):

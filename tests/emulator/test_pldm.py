@@ -5,7 +5,7 @@ import zlib
 from contextlib import suppress
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emulator.package import Header, Image
@@ -64,6 +64,7 @@ def test_a_package_that_contradicts_itself_is_refused(at: int, value: bytes, wor
 
 
 @given(at=st.integers(16, 120), value=st.integers(0, 255), uuid=st.sampled_from(sorted(UUIDS)), cut=st.integers(0, 60))
+@settings(deadline=None)
 def test_damage_is_a_value_error_and_nothing_else(at: int, value: int, uuid: bytes, cut: int) -> None:
     """Whatever a client sends, the task says it."""
     content = bytearray(pldm("cpld,fpga", ["1.2", "3.4"]))
@@ -77,6 +78,7 @@ def test_damage_is_a_value_error_and_nothing_else(at: int, value: int, uuid: byt
 
 
 @given(st.binary(max_size=200))
+@settings(deadline=None)
 def test_any_bytes_after_the_identifier_are_read_with_care(rest: bytes) -> None:
     """The same without a package to begin with."""
     with pytest.raises(ValueError, match="firmware package"):

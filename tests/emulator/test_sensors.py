@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from emulator.clock import Clock
@@ -77,6 +77,7 @@ def test_without_time_everything_is_there_at_once() -> None:
 
 
 @given(st.floats(OFF, FULL), st.floats(OFF, FULL), st.lists(st.floats(0.01, 1000), min_size=1, max_size=5))
+@settings(deadline=None)
 @example(start=0.0, target=1.0, steps=[10.0, 225.0])
 def test_energy_never_goes_back(start: float, target: float, steps: list[float]) -> None:
     """A meter counts up, whatever the load does."""
@@ -91,6 +92,7 @@ def test_energy_never_goes_back(start: float, target: float, steps: list[float])
 
 
 @given(st.floats(OFF, FULL))
+@settings(deadline=None)
 def test_a_value_lies_between_those_that_are_known(level: float) -> None:
     """Off, idle and full load are facts of the persona."""
     assert 0.0 <= Span(0.0, 70.0, 700.0).at(level) <= 700.0
