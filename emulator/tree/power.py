@@ -6,6 +6,7 @@ from emulator.persona.persona import Persona
 from emulator.tree import places
 from emulator.tree.document import HEALTHY, Document, Entry, action, collection, link, links, resource
 from emulator.tree.gauges import gauge_of
+from emulator.tree.redundancy import legacy_redundancy, redundant_group
 from emulator.tree.sensors import quotes
 
 
@@ -48,7 +49,9 @@ def _legacy(persona: Persona) -> Entry:
     supplies = [_legacy_supply(persona, path, number) for number in range(persona.supplies.count)]
     properties: Document = {"PowerControl": [control], "PowerSupplies": supplies}
     if supplies:
-        properties["Redundancy"] = [_redundancy(persona, path)]
+        count, spare = persona.supplies.count, persona.supplies.spare
+        entry = legacy_redundancy(path, "PowerSupplies", name="Power Supply Redundancy", count=count, spare=spare)
+        properties["Redundancy"] = [entry]
     return resource(path, "Power.v1_7_0.Power", "Power", properties)
 
 
@@ -81,21 +84,6 @@ def _legacy_supply(persona: Persona, path: str, number: int) -> Document:
     }
 
 
-def _redundancy(persona: Persona, path: str) -> Document:
-    count, spare = persona.supplies.count, persona.supplies.spare
-    return {
-        "@odata.id": f"{path}#/Redundancy/0",
-        "MemberId": "0",
-        "Name": "Power Supply Redundancy",
-        "Mode": "N+m",
-        "MinNumNeeded": count - spare,
-        "MaxNumSupported": count,
-        "RedundancyEnabled": True,
-        "RedundancySet": links(f"{path}#/PowerSupplies/{number}" for number in range(count)),
-        "Status": HEALTHY,
-    }
-
-
 def _name(persona: Persona, number: int) -> str:
     return persona.supplies.name.replace("{n}", str(number + 1))
 
@@ -117,15 +105,7 @@ def _subsystem(persona: Persona) -> Iterator[Entry]:
     properties: Document = {"CapacityWatts": capacity(persona), "Status": HEALTHY}
     if units:
         properties["PowerSupplies"] = link(f"{path}/PowerSupplies")
-        properties["PowerSupplyRedundancy"] = [
-            {
-                "RedundancyType": "NPlusM",
-                "MinNeededInGroup": persona.supplies.count - persona.supplies.spare,
-                "MaxSupportedInGroup": persona.supplies.count,
-                "RedundancyGroup": links(units),
-                "Status": HEALTHY,
-            }
-        ]
+        properties["PowerSupplyRedundancy"] = [redundant_group(units, persona.supplies.spare)]
     yield resource(path, "PowerSubsystem.v1_1_0.PowerSubsystem", "Power Subsystem", properties)
     if units:
         yield collection(f"{path}/PowerSupplies", "PowerSupplyCollection", "Power Supply Collection", units)

@@ -6,6 +6,7 @@ from emulator.persona.persona import Persona
 from emulator.tree import places
 from emulator.tree.document import HEALTHY, Document, Entry, collection, link, links, resource
 from emulator.tree.gauges import Gauge, gauge_of, gauges
+from emulator.tree.redundancy import legacy_redundancy, redundant_group
 from emulator.tree.sensors import quote, quoted_array, quotes
 
 
@@ -32,7 +33,9 @@ def _legacy(persona: Persona) -> Entry:
     fans = [_legacy_fan(persona, path, number) for number in range(persona.fans.count)]
     properties: Document = {"Temperatures": temperatures, "Fans": fans}
     if fans:
-        properties["Redundancy"] = [_redundancy(persona, path)]
+        count, spare = persona.fans.count, persona.fans.spare
+        entry = legacy_redundancy(path, "Fans", name="Fan Redundancy", count=count, spare=spare)
+        properties["Redundancy"] = [entry]
     return resource(path, "Thermal.v1_7_0.Thermal", "Thermal", properties)
 
 
@@ -72,36 +75,13 @@ def _legacy_fan(persona: Persona, path: str, number: int) -> Document:
     }
 
 
-def _redundancy(persona: Persona, path: str) -> Document:
-    count, spare = persona.fans.count, persona.fans.spare
-    return {
-        "@odata.id": f"{path}#/Redundancy/0",
-        "MemberId": "0",
-        "Name": "Fan Redundancy",
-        "Mode": "N+m",
-        "MinNumNeeded": count - spare,
-        "MaxNumSupported": count,
-        "RedundancyEnabled": True,
-        "RedundancySet": links(f"{path}#/Fans/{number}" for number in range(count)),
-        "Status": HEALTHY,
-    }
-
-
 def _subsystem(persona: Persona) -> Iterator[Entry]:
     path = f"{places.outer(persona)}/ThermalSubsystem"
     units = places.fans(persona)
     properties: Document = {"ThermalMetrics": link(f"{path}/ThermalMetrics"), "Status": HEALTHY}
     if units:
         properties["Fans"] = link(f"{path}/Fans")
-        properties["FanRedundancy"] = [
-            {
-                "RedundancyType": "NPlusM",
-                "MinNeededInGroup": persona.fans.count - persona.fans.spare,
-                "MaxSupportedInGroup": persona.fans.count,
-                "RedundancyGroup": links(units),
-                "Status": HEALTHY,
-            }
-        ]
+        properties["FanRedundancy"] = [redundant_group(units, persona.fans.spare)]
     if persona.physics.leak_detectors:
         properties["LeakDetection"] = link(f"{path}/LeakDetection")
     yield resource(path, "ThermalSubsystem.v1_3_0.ThermalSubsystem", "Thermal Subsystem", properties)
