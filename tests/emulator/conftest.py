@@ -9,6 +9,7 @@ from emulator.persona.load import load_persona, persona_names
 from emulator.testing import Bmc, EmulatedFleet, RunningBmc
 from tests.emulator.bios_site import DELL, SMC, restored
 from tests.emulator.bmc_client import BmcClient
+from tests.emulator.listener import EventListener
 from tests.emulator.one_bmc import OneBmc, each
 
 PERSONAS = persona_names()
@@ -50,6 +51,13 @@ def one(spares: Iterator[OneBmc]) -> OneBmc:
 def client(one: OneBmc) -> BmcClient:
     """A client of `one`."""
     return one.client()
+
+
+@pytest.fixture
+def listener() -> Iterator[EventListener]:
+    """A subscriber."""
+    with EventListener() as listener:
+        yield listener
 
 
 @pytest.fixture(scope="module")

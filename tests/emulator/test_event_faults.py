@@ -1,7 +1,6 @@
 """Events that are lost, repeated or malformed, and what else goes wrong with them."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -9,12 +8,6 @@ import pytest
 from tests.emulator.bmc_client import BmcClient, wait_for
 from tests.emulator.listener import SUBSCRIPTIONS, EventListener, stream, submit
 from tests.emulator.one_bmc import OneBmc
-
-
-@pytest.fixture
-def listener() -> Iterator[EventListener]:
-    with EventListener() as listener:
-        yield listener
 
 
 def test_reset_of_the_bmc_may_lose_the_subscriptions(one: OneBmc, client: BmcClient, listener: EventListener) -> None:

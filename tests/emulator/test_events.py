@@ -1,6 +1,5 @@
 """EventService: subscriptions, and what happens."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,12 +9,6 @@ import sushy
 from tests.emulator.bmc_client import BmcClient, wait_for
 from tests.emulator.listener import SUBSCRIPTIONS, EventListener, stream, submit
 from tests.emulator.one_bmc import OneBmc
-
-
-@pytest.fixture
-def listener() -> Iterator[EventListener]:
-    with EventListener() as listener:
-        yield listener
 
 
 def test_host_that_is_switched_on_tells_its_subscriber(client: BmcClient, listener: EventListener) -> None:
