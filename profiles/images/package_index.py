@@ -11,6 +11,8 @@ PackageIndex = Mapping[str, tuple["Package", ...]]
 """Packages by name, the newest first."""
 
 
+_NAMES = "Package|Version|Architecture|SHA256|Size|Filename|Pre-Depends|Depends|Provides|Essential|Priority"
+_FIELD = re.compile(rf"^({_NAMES}):[ \t]*(.*\S)", re.MULTILINE)
 _PROVIDED = re.compile(r"([a-z0-9][a-z0-9+.-]+)(?:\s*\(=\s*([^)\s]+)\s*\))?")
 
 
@@ -53,14 +55,7 @@ def read_packages(text: str) -> Iterator[Package]:
     """Yield the packages of a Packages file; raise IndexFaultError for a paragraph that lacks something."""
     for paragraph in text.split("\n\n"):
         if paragraph.strip():
-            yield _package(_fields(paragraph))
-
-
-def _fields(paragraph: str) -> dict[str, str]:
-    """Return the fields; what a continuation line adds is of no use here."""
-    lines = [line for line in paragraph.splitlines() if line and line[0] not in " \t#"]
-    pairs = (line.partition(":") for line in lines)
-    return {name: value.strip() for name, _, value in pairs}
+            yield _package(dict(_FIELD.findall(paragraph)))
 
 
 def _package(fields: dict[str, str]) -> Package:

@@ -65,6 +65,14 @@ CASES: dict[str, tuple[Break, list[str]]] = {
         _in("profiles/firmware/hgx-h100-2025-1.yaml", "version: ", "version: 1.10 # "),
         ["hgx-h100-2025-1.yaml:", 'quote it: "1.10"'],
     ),
+    "image that nothing builds yet": (
+        _in("profiles/releases/hgx-h100-2025-1.yaml", "image: agent-x86-64", "image: gpu-r580"),
+        ["hgx-h100-2025-1 boots gpu-r580, which cannot be built yet", "root: agent"],
+    ),
+    "abstract image": (
+        _in("profiles/releases/hgx-h100-2025-1.yaml", "image: agent-x86-64", "image: gpu-base"),
+        ["hgx-h100-2025-1.yaml:", '"gpu-base" is abstract'],
+    ),
     "unknown key in the expected list": (
         _in("expected.yaml", "position: 2", "postion: 2"),
         ["expected.yaml:3:", "postion: is not a known key", 'did you mean "position"?'],
