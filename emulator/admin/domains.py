@@ -7,8 +7,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from emulator.admin.answers import Refused, answer
-from emulator.machine.feeds import FEEDS
 from emulator.machine.machine import Machine
+from emulator.machine.power_feeds import FEEDS
 
 _ACTIONS: Mapping[str, Callable[[Machine], None]] = {
     "power-loss": Machine.lose_power,

@@ -11,7 +11,7 @@ from emulator.config import BmcEntry
 from emulator.faults.active import ActiveFaults
 from emulator.kind import Kind, load_kind
 from emulator.machine.events import Events
-from emulator.machine.feeds import NONE
+from emulator.machine.power_feeds import NONE
 from emulator.machine.state import State
 from emulator.machine.state_folder import StateFolder
 from emulator.persona.persona import Persona

@@ -8,11 +8,11 @@ from typing import Any
 
 from emulator.background import run_in_background
 from emulator.machine.board import Board
+from emulator.machine.firmware_slots import Slots
 from emulator.machine.flash import Flash, Work
-from emulator.machine.notes import update_note
-from emulator.machine.orders import Order, PushOptions, Upload, Uploads
-from emulator.machine.slots import Slots
+from emulator.machine.task_notes import update_note
 from emulator.machine.tasks import Task, Tasks
+from emulator.machine.update_orders import Order, PushOptions, Upload, Uploads
 from emulator.package import Header, Image
 from emulator.persona.firmware import Slot
 

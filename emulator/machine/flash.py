@@ -9,10 +9,10 @@ import aiohttp
 import structlog
 
 from emulator.machine.board import Board
-from emulator.machine.notes import Note, update_note
-from emulator.machine.orders import Order
-from emulator.machine.slots import Slots
+from emulator.machine.firmware_slots import Slots
+from emulator.machine.task_notes import Note, update_note
 from emulator.machine.tasks import Task, Tasks
+from emulator.machine.update_orders import Order
 from emulator.package import Header, Image
 from emulator.persona.firmware import Component, Slot
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from emulator.machine.board import Board
-from emulator.machine.feeds import feed_of
+from emulator.machine.power_feeds import feed_of
 from emulator.machine.thermals import IDLE, OFF, Heat, Span
 from emulator.persona.persona import Persona
 from emulator.tree import places

@@ -13,13 +13,13 @@ from emulator.machine.accounts import Accounts
 from emulator.machine.ailments import tell_ill, tell_well
 from emulator.machine.bios_settings import BiosSettings
 from emulator.machine.board import Board
-from emulator.machine.feeds import FEEDS, NONE
 from emulator.machine.firmware import Firmware
 from emulator.machine.host import Host
 from emulator.machine.instruments import Instruments
 from emulator.machine.logs import Logs
 from emulator.machine.network_boot import NetworkBoot
 from emulator.machine.outage import Outage
+from emulator.machine.power_feeds import FEEDS, NONE
 from emulator.machine.secure_boot import SecureBoot
 from emulator.machine.sensor_watch import SensorWatch
 from emulator.machine.sessions import Sessions

@@ -7,7 +7,7 @@ from typing import Any
 
 from emulator.faults.fault import Arguments
 from emulator.machine.board import Board
-from emulator.machine.notes import Note
+from emulator.machine.task_notes import Note
 from emulator.tree.places import UPDATE_SERVICE
 
 FINISHED = ("Completed", "Exception", "Cancelled", "Killed")

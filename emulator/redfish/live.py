@@ -6,7 +6,7 @@ from typing import Any
 from emulator.machine.machine import Machine
 from emulator.redfish import (
     bios,
-    broken,
+    broken_parts,
     chassis,
     component_integrity,
     log_services,
@@ -82,7 +82,7 @@ _LIVE_WHERE_RECORDED = (
 
 def show(machine: Machine, path: str) -> Document | None:
     """The resource at `path` without what changes by itself; None when there is none."""
-    if broken.is_absent(machine, path):
+    if broken_parts.is_absent(machine, path):
         return None
     document = machine.board.document(path)
     if document is None:
@@ -91,7 +91,7 @@ def show(machine: Machine, path: str) -> Document | None:
     if function and _is_live(machine, document):
         function(machine, document)
     written.show(machine, path, document)
-    broken.show(machine, path, document)
+    broken_parts.show(machine, path, document)
     return document
 
 

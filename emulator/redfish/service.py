@@ -6,7 +6,7 @@ from typing import Any
 import structlog
 
 from emulator.machine.machine import Machine
-from emulator.machine.offers import offers
+from emulator.machine.update_offers import offers
 from emulator.redfish import elsewhere
 from emulator.redfish.authentication import authenticate
 from emulator.redfish.cache import Answer, Cache

@@ -4,7 +4,7 @@ import datetime as dt
 from typing import Any
 
 from emulator.machine.machine import Machine
-from emulator.machine.notes import Note
+from emulator.machine.task_notes import Note
 from emulator.machine.tasks import Task
 from emulator.persona.persona import Persona
 from emulator.redfish.errors import message

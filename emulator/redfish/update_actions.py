@@ -6,8 +6,8 @@ from typing import Any
 import aiohttp
 
 from emulator.machine.machine import Machine
-from emulator.machine.offers import offers
-from emulator.machine.orders import Load, Order, Upload
+from emulator.machine.update_offers import offers
+from emulator.machine.update_orders import Load, Order, Upload
 from emulator.netboot.fetch import shown
 from emulator.package import START_BYTES, Image
 from emulator.redfish.errors import RedfishError, not_found, not_in_list, wrong_type

@@ -10,8 +10,8 @@ import aiohttp
 import orjson
 
 from emulator.machine.machine import Machine
-from emulator.machine.orders import Load, Order, Upload
 from emulator.machine.tasks import TasksFullError
+from emulator.machine.update_orders import Load, Order, Upload
 from emulator.persona.firmware import Slot
 from emulator.redfish.errors import RedfishError, missing, not_in_list, wrong_type
 from emulator.redfish.http import Request, Response

@@ -6,8 +6,8 @@ from typing import Any
 import orjson
 
 from emulator.machine.machine import Machine
-from emulator.machine.offers import offers
-from emulator.machine.orders import Load, Upload
+from emulator.machine.update_offers import offers
+from emulator.machine.update_orders import Load, Upload
 from emulator.package import Image
 from emulator.persona.firmware import Slot
 from emulator.redfish.errors import RedfishError, missing, not_found, not_in_list, not_writable, wrong_type

@@ -14,9 +14,9 @@ from emulator.config import BmcEntry
 from emulator.kind import load_kind
 from emulator.machine.board import Board, open_board
 from emulator.machine.firmware import Firmware
-from emulator.machine.orders import Order
 from emulator.machine.state_folder import StateFolder
 from emulator.machine.tasks import Tasks, TasksFullError
+from emulator.machine.update_orders import Order
 from emulator.package import Header, Image, build_package
 from emulator.persona.firmware import Component
 from emulator.persona.persona import Persona

@@ -5,7 +5,7 @@ from typing import Any
 
 from emulator.faults.fault import Arguments
 from emulator.machine.machine import Machine
-from emulator.redfish import feeds
+from emulator.redfish import power_feeds
 from emulator.tree import places
 from emulator.tree.document import Document
 from emulator.tree.gauges import gauges_of
@@ -42,7 +42,7 @@ def unseen(machine: Machine) -> tuple[str, ...]:
 def show(machine: Machine, path: str, document: Document) -> None:
     """Write what is broken into the resource at `path`."""
     if machine.board.lost_feeds:
-        feeds.show(machine, path, document)
+        power_feeds.show(machine, path, document)
     faults = machine.board.faults
     if not faults:
         return

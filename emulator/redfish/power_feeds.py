@@ -1,7 +1,7 @@
 """A lost feed, as the supplies behind it show it: no input, and less redundancy for the machine."""
 
-from emulator.machine.feeds import feed_of
 from emulator.machine.machine import Machine
+from emulator.machine.power_feeds import feed_of
 from emulator.tree import places
 from emulator.tree.document import Document
 
