@@ -42,6 +42,9 @@ class Refused:
 def resolve(image: DebianImage, index: PackageIndex, facts: CompatibilityFacts, on: date) -> Lock | Refused:
     """Choose every package; `on` is the day for which the driver's support is judged."""
     offered = _for_arch(index, DEBIAN_ARCH[image.arch])
+    if not any(one.arch != "all" for found in offered.values() for one in found):
+        text = f"the package index has nothing for {DEBIAN_ARCH[image.arch]}"
+        return Refused((refusal(("arch",), "architecture-missing", text), *check_driver(image, facts, on, {})))
     picked: dict[str, Package] = {}
     reasons: list[ImageReason] = []
     for one in wanted_packages(image, facts):

@@ -42,7 +42,8 @@ def pick(wanted: Wanted, index: PackageIndex) -> Package | ImageReason:
     """Return the newest package that fits, or why there is none."""
     found = index.get(wanted.name) or _providers(wanted.name, index)
     if not found:
-        hint = did_you_mean(wanted.name, [name for name in index if name[:1] == wanted.name[:1]])
+        family = wanted.name.partition("-")[0] if "-" in wanted.name else wanted.name[:2]
+        hint = did_you_mean(wanted.name, [name for name in index if name.startswith(family)])
         text = f"the package index has no {wanted.name}" + (f"; {hint}" if hint.startswith("did") else "")
         return refusal(wanted.field, "package-missing", text)
     for package in found:

@@ -25,7 +25,7 @@ from provisioner.errors import BadInput
 image_app = typer.Typer(help="Image profiles: what they say, where, and what would be installed.", no_args_is_help=True)
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of an image profile.")]
-Profiles = Annotated[Path, typer.Option(metavar="DIR", help="A directory of profiles.", show_default="the shipped ones")]
+Profiles = Annotated[Path, typer.Option(metavar="DIR", help="Where profiles are.", show_default="the shipped ones")]
 Day = Annotated[
     datetime | None, typer.Option("--date", formats=["%Y-%m-%d"], metavar="YYYY-MM-DD", help="Today where absent.")
 ]
