@@ -13,6 +13,7 @@ from pydantic_core import PydanticCustomError
 from emulator.errors import ConfigError
 from emulator.faults.catalog import BY_NAME, read_fault
 from emulator.faults.inventory import FLEET_FAULTS
+from emulator.faults.parts import check_part
 from emulator.kind import load_kind
 from emulator.netboot.dhcp import check_boot_files
 from emulator.persona.persona import Persona
@@ -142,9 +143,14 @@ def load_fleet(path: Path) -> FleetConfig:
     fleet = load_yaml(path, FleetConfig)
     for index, bmc in enumerate(fleet.bmcs):
         try:
-            load_kind(bmc.persona)
+            persona = load_kind(bmc.persona).persona
         except ConfigError as error:
             raise ConfigError(f"{place_in(path, ('bmcs', index, 'persona'))}: {error}") from error
+        for number, setting in enumerate(bmc.faults):
+            try:
+                check_part(persona, *read_fault(setting))
+            except ValueError as error:
+                raise ConfigError(f"{place_in(path, ('bmcs', index, 'faults', number))}: {error}") from error
     if fleet.state_dir is None:
         return fleet
     return fleet.model_copy(update={"state_dir": (path.parent / fleet.state_dir).resolve()})

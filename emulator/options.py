@@ -8,16 +8,22 @@ from pydantic import ValidationError
 from emulator.config import BmcEntry, FaultRate, FleetConfig
 from emulator.errors import ConfigError
 from emulator.faults.catalog import BY_NAME, read_fault
+from emulator.faults.parts import check_part
+from emulator.kind import load_kind
 
 
 def with_faults(fleet: FleetConfig, options: list[str]) -> FleetConfig:
     """`fleet` with the faults of `BMC:FAULT[:argument=value,...]` options added. Raises ConfigError."""
     added: dict[str, list[dict[str, dict[str, Any]]]] = {}
-    names = {entry.name for entry in fleet.bmcs}
+    personas = {entry.name: entry.persona for entry in fleet.bmcs}
     for option in options:
         bmc, setting = _read(option)
-        if bmc not in names:
+        if bmc not in personas:
             raise ConfigError(f"--fault {option}: no BMC is named '{bmc}'; give BMC:FAULT, such as r01-u01:silent")
+        try:
+            check_part(load_kind(personas[bmc]).persona, *read_fault(setting))
+        except ValueError as error:
+            raise ConfigError(f"--fault {option}: {error}") from error
         added.setdefault(bmc, []).append(setting)
     bmcs = tuple(_add(entry, added.get(entry.name, [])) for entry in fleet.bmcs)
     return fleet.model_copy(update={"bmcs": bmcs})

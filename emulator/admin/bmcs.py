@@ -8,6 +8,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from emulator.admin.answers import Refused, answer, body_of, machine_of
+from emulator.faults.catalog import read_fault
+from emulator.faults.parts import check_part
 from emulator.machine.machine import Machine
 
 _ACTIONS: Mapping[str, Callable[[Machine], None]] = {
@@ -50,7 +52,9 @@ class Bmcs:
         """Make a fault happen from now on; its arguments are the body."""
         machine = machine_of(request, self._machines)
         try:
-            machine.set_fault(request.path_params["fault"], await body_of(request))
+            name, arguments = read_fault({request.path_params["fault"]: await body_of(request)})
+            check_part(machine.board.persona, name, arguments)
+            machine.set_fault(name, arguments)
         except (ValueError, TypeError) as error:
             raise Refused(400, str(error)) from error
         return answer(machine.truth())
@@ -58,6 +62,10 @@ class Bmcs:
     async def clear_fault(self, request: Request) -> Response:
         """Heal a fault."""
         machine = machine_of(request, self._machines)
+        try:
+            read_fault(request.path_params["fault"])
+        except ValueError as error:
+            raise Refused(404, str(error)) from error
         machine.clear_fault(request.path_params["fault"])
         return answer(machine.truth())
 

@@ -1,5 +1,6 @@
 """Boot of a ComputerSystem: overrides, the boot order, and the future state that holds them on some servers."""
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -21,6 +22,7 @@ _FIELDS = {
 }
 _OVERRIDE = ("BootSourceOverrideTarget", "BootSourceOverrideEnabled", "BootSourceOverrideMode")
 _FUTURE = "SD"
+_URI = re.compile(r"https?://[^\s/?#]+", re.IGNORECASE)
 
 
 def show_boot(board: Board, boot: Document) -> None:
@@ -146,6 +148,14 @@ def _text(_board: Board, _boot: Document, name: str, value: object) -> str:
     return value or ""
 
 
+def _uri(board: Board, boot: Document, name: str, value: object) -> str:
+    uri = _text(board, boot, name, value)
+    if uri and not _URI.match(uri):
+        text = f"The value '{uri}' for the property {name} is of a different format than the property can accept."
+        raise RedfishError(400, "PropertyValueFormatError", text, uri, name)
+    return uri
+
+
 def _next(board: Board, boot: Document, name: str, value: object) -> str:
     reference = _text(board, boot, name, value)
     if reference and reference not in _references(board, boot):
@@ -172,7 +182,7 @@ def _references(board: Board, boot: Document) -> set[str]:
 
 
 _RULES: Mapping[str, Callable[[Board, Document, str, object], Any]] = {
-    "HttpBootUri": _text,
+    "HttpBootUri": _uri,
     "UefiTargetBootSourceOverride": _text,
     "BootNext": _next,
     "BootOrder": _order,

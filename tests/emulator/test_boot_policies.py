@@ -228,3 +228,11 @@ def test_continuous_is_forgotten_once_is_kept_or_lost(fleet: EmulatedFleet, clie
         fleet.clear_fault(NAME, fault)
         client.reset("ForceOff")
         wait_for(lambda: fleet.truth(NAME)["power"] == "Off")
+
+
+@pytest.mark.parametrize("uri", ["junk", "ftp://host/x", "http://", "http:///x", 5])
+def test_an_address_that_cannot_be_is_refused(client: BmcClient, uri: object) -> None:
+    """DSP0268: HttpBootUri is a URI."""
+    answer = override(client, HttpBootUri=uri)
+    assert answer.status_code == 400
+    assert message(answer) in ("PropertyValueFormatError", "PropertyValueTypeError")

@@ -101,6 +101,10 @@ def test_firmware_packages_are_the_same_everywhere(tmp_path: Path) -> None:
             f"bmcs:\n  - {HGX}, faults: [{{bios-late-rejection: {{attributes: [1]}}}}]}}\n",
             "bmcs.0.faults.0: bios-late-rejection: attributes is a list of texts, not [1]",
         ),
+        (
+            f"bmcs:\n  - {HGX}, faults: [silent, {{drive-failed: {{index: 99}}}}]}}\n",
+            "fleet.yaml:2: bmcs.0.faults.1: drive-failed: index is 99, and hgx-h100 has",
+        ),
     ],
 )
 def test_wrong_file_ends_with_status_two_and_says_where(tmp_path: Path, text: str, expected: str) -> None:
@@ -160,6 +164,8 @@ def test_an_address_in_use_is_named(tmp_path: Path) -> None:
         ("a:gpu-missing:index=0.5", "gpu-missing: index is a number, and a whole one, not 0.5"),
         ("a:task-vanishes:when=never", "when is one of 'start', 'completion', 'poll', not 'never'"),
         ("a:foreign-task:busy=1", "foreign-task: busy is true or false, not 1"),
+        ("a:gpu-missing:index=8", "gpu-missing: index is 8, and hgx-h100 has 8, numbered from 0"),
+        ("a:leak-detected", "leak-detected: hgx-h100 has no such part"),
         ("a:quagga", "unknown fault 'quagga'; `firstlight-emulator faults` lists them"),
         ("a:wrong-slot", "wrong-slot is a fault of the fleet, not of one BMC; give it as a fault rate"),
         ("silent", "--fault silent: give BMC:FAULT, such as r01-u01:silent"),

@@ -174,5 +174,14 @@ def test_boot_server_unreachable_for_a_while_and_an_agent_that_is_killed() -> No
 
 def test_unknown_fault_is_refused_with_the_nearest_name(fleet: EmulatedFleet) -> None:
     """By the admin API as by the file."""
-    answer = requests.put(f"{fleet.admin_url}/bmcs/{NAME}/faults/slow-answer", timeout=5)
-    assert (answer.status_code, "did you mean 'slow-answers'?" in answer.text) == (400, True)
+    url = f"{fleet.admin_url}/bmcs/{NAME}/faults/slow-answer"
+    for method, status in (("PUT", 400), ("DELETE", 404)):
+        answer = requests.request(method, url, timeout=5)
+        assert (answer.status_code, "did you mean 'slow-answers'?" in answer.text) == (status, True)
+
+
+def test_a_fault_of_a_part_that_is_not_there_is_refused(fleet: EmulatedFleet) -> None:
+    """It would do nothing, and the test would pass."""
+    url = f"{fleet.admin_url}/bmcs/{NAME}/faults/gpu-missing"
+    answer = requests.put(url, json={"index": 8}, timeout=5)
+    assert (answer.status_code, "hgx-h100 has 8, numbered from 0" in answer.text) == (400, True)
