@@ -135,6 +135,8 @@ def _download(machine: Machine, address: str, username: str, password: str) -> L
                 if answer.status >= 400:
                     raise ValueError(f"{shown(address)} answered {answer.status}")
                 return await _counted(answer, offered.most_bytes)
+        except aiohttp.ClientConnectorError:  # its message names the host, no more
+            raise
         except aiohttp.ClientError as error:  # its message may repeat the whole address, and with it a key
             raise ValueError(f"{shown(address)} cannot be fetched: {type(error).__name__}") from error
 
