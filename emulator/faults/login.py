@@ -23,6 +23,12 @@ FAULTS: tuple[Fault, ...] = (
         {"times": 1},
     ),
     Fault(
+        "sessions-expire-early",
+        "a session that is not used for `seconds` seconds of the wall clock is closed, whatever SessionTimeout says",
+        "Linuxfabrik/lib#246",
+        {"seconds": 10.0},
+    ),
+    Fault(
         "sessions-refused",
         "no session can be made (`status`), Basic authentication works",
         "mrlhansen/idrac_exporter#132 (405), v1k0d3n/proxmox-redfish#42 (401)",

@@ -20,10 +20,10 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "etag-form",
         "the ETag header has another form than If-Match must have (`how`: weak, unquoted, doubled, empty, gzip; "
-        "refused: as it should be, and no If-Match is accepted)",
-        "ansible-collections/community.general#3268",
+        "refused: as it should be, and no If-Match is accepted; absent: there is none, and If-Match says nothing)",
+        "ansible-collections/community.general#3268; absent: DMTF/Redfish-Tacklebox#23",
         {"how": "weak"},
-        {"how": ("weak", "unquoted", "doubled", "empty", "gzip", "refused")},
+        {"how": ("weak", "unquoted", "doubled", "empty", "gzip", "refused", "absent")},
     ),
     Fault(
         "extended-info-object",

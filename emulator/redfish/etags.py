@@ -83,6 +83,9 @@ def _listed(header: str) -> list[str]:
 
 def _policy(request: Request) -> str:
     board = request.machine.board
+    form = board.faults.peek("etag-form")
+    if form and form["how"] == "absent":
+        return "none"
     return "required" if board.faults.peek("etag-required") else board.persona.etag
 
 

@@ -157,6 +157,16 @@ def test_etag_header_and_if_match_differ(
     fleet.clear_fault(NAME, "etag-form")
 
 
+def test_a_service_without_etags_takes_any_if_match(fleet: EmulatedFleet, client: BmcClient) -> None:
+    """DMTF/Redfish-Tacklebox#23: there are services that know none."""
+    fleet.set_fault(NAME, "etag-form", {"how": "absent"})
+    answer = client.send("GET", SYSTEM)
+    assert "ETag" not in answer.headers
+    assert "@odata.etag" not in answer.json()
+    for headers in ({}, {"If-Match": '"anything"'}):
+        assert client.send("PATCH", SYSTEM, json={"Boot": ONCE}, headers=headers).status_code == 204
+
+
 def test_mode_is_refused_misspelt_or_reverts(fleet: EmulatedFleet, client: BmcClient) -> None:
     """ansible-collections/community.general#3509, sushy fix-malformed-boot-mode, DMTF/Redfishtool#106."""
     fleet.set_fault(NAME, "boot-mode-refused")

@@ -1,5 +1,6 @@
 """Logins that fail in ways that clients of real BMCs have met."""
 
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -14,6 +15,7 @@ SESSIONS = "/redfish/v1/SessionService/Sessions"
 FAULTS = (
     "session-limit",
     "sessions-forgotten",
+    "sessions-expire-early",
     "sessions-refused",
     "sessions-moved",
     "login-refuses-basic-header",
@@ -82,6 +84,15 @@ def test_tokens_are_forgotten_without_a_reset_too(fleet: EmulatedFleet, client: 
     client.http.headers.pop("X-Auth-Token")
     use_token(client)
     assert client.send("GET", SYSTEM).status_code == 200
+
+
+def test_sessions_expire_sooner_than_the_service_says(fleet: EmulatedFleet, client: BmcClient) -> None:
+    """Linuxfabrik/lib#246."""
+    use_token(client)
+    fleet.set_fault(NAME, "sessions-expire-early", {"seconds": 0.3})
+    for pause, status in ((0, 200), (0.1, 200), (0.5, 401)):
+        time.sleep(pause)
+        assert client.send("GET", SYSTEM).status_code == status
 
 
 @pytest.mark.parametrize("status", [405, 401])
