@@ -80,9 +80,9 @@ def use_case_rows(sut: Any) -> Iterator[Row]:
 def resource_rows(sut: Any) -> Iterator[Row]:
     """What the service or the interop validator found: one row a property, then one row a kind of resource."""
     for uri, resource in sut._resources.items():
+        name = type_name(resource)  # it parses the whole document
         for path, found in resource["Results"].items():
-            check = f"{type_name(resource)} {path or '(resource)'}"
-            yield check, uri, result_name(found), found["Message"]
+            yield f"{name} {path or '(resource)'}", uri, result_name(found), found["Message"]
     for kind, found in getattr(sut, "_service_resource_results", {"Results": {}})["Results"].items():
         yield f"{kind} (found)", "/redfish/v1", result_name(found), found["Message"]
 
