@@ -32,26 +32,22 @@ def test_wrong_requests_get_redfish_errors(museum: Museum) -> None:
     assert client.send("PATCH", "/redfish/v1/Systems/1", json=[]).status_code == 400
 
 
-def test_session_opens_works_and_closes() -> None:
+def test_session_opens_works_and_closes(client: BmcClient) -> None:
     """DSP0266, session login."""
-    with EmulatedFleet() as fleet:
-        client = BmcClient(fleet.bmcs[0])
-        bmc, client.http.auth = client.bmc, None
-        answer = client.send("POST", SESSIONS, json={"UserName": bmc.username, "Password": bmc.password})
-        assert answer.status_code == 201
-        token = {"X-Auth-Token": answer.headers["X-Auth-Token"]}
-        assert client.send("GET", "/redfish/v1/Systems", headers=token).status_code == 200
-        assert client.send("DELETE", answer.headers["Location"], headers=token).status_code == 204
-        assert client.send("GET", "/redfish/v1/Systems", headers=token).status_code == 401
+    bmc, client.http.auth = client.bmc, None
+    answer = client.send("POST", SESSIONS, json={"UserName": bmc.username, "Password": bmc.password})
+    assert answer.status_code == 201
+    token = {"X-Auth-Token": answer.headers["X-Auth-Token"]}
+    assert client.send("GET", "/redfish/v1/Systems", headers=token).status_code == 200
+    assert client.send("DELETE", answer.headers["Location"], headers=token).status_code == 204
+    assert client.send("GET", "/redfish/v1/Systems", headers=token).status_code == 401
 
 
-def test_sessions_are_few() -> None:
+def test_sessions_are_few(client: BmcClient) -> None:
     """bb-Ricardo/check_redfish#89."""
-    with EmulatedFleet() as fleet:
-        client = BmcClient(fleet.bmcs[0])
-        login = {"UserName": client.bmc.username, "Password": client.bmc.password}
-        statuses = [client.send("POST", SESSIONS, json=login).status_code for _ in range(17)]
-        assert statuses == [201] * 16 + [503]
+    login = {"UserName": client.bmc.username, "Password": client.bmc.password}
+    statuses = [client.send("POST", SESSIONS, json=login).status_code for _ in range(17)]
+    assert statuses == [201] * 16 + [503]
 
 
 def test_three_wrong_passwords_lock_the_account_for_a_while() -> None:

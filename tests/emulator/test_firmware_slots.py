@@ -26,21 +26,19 @@ def booted(fleet: EmulatedFleet) -> bool:
     return bool(fleet.truth(NAME)["phase"] == "no-bootable-device")
 
 
-def test_supermicro_shows_staging_backup_and_golden_images() -> None:
+def test_supermicro_shows_staging_backup_and_golden_images(client: BmcClient) -> None:
     """Supermicro SYS-821GE-TNHR: Staging_, Backup_ and Golden_ entries; `Not Present` while there is none."""
-    with EmulatedFleet() as fleet:
-        client = BmcClient(fleet.bmcs[0])
-        assert entry(client, "Backup_BIOS")["Version"] == entry(client, "Staging_BIOS")["Version"] == "Not Present"
-        assert entry(client, "Golden_BIOS")["Version"] == "BIOS Date: 08/04/2023 Ver 1.4"
-        push(client, package("bios", NEW_BIOS), {"Targets": [f"{INVENTORY}/BIOS"]})
-        assert keys(ended(client))[-2:] == ["AwaitToActivate", "Success"]
-        waiting = entry(client, "Staging_BIOS")
-        assert (waiting["Version"], waiting["Status"]["State"]) == (NEW_BIOS, "StandbySpare")
-        assert entry(client, "BIOS")["Version"].endswith("Ver 1.4")
-        client.reset("On")
-        wait_for(lambda: entry(client, "BIOS")["Version"] == NEW_BIOS)
-        assert entry(client, "Backup_BIOS")["Version"].endswith("Ver 1.4")
-        assert entry(client, "Staging_BIOS")["Version"] == "Not Present"
+    assert entry(client, "Backup_BIOS")["Version"] == entry(client, "Staging_BIOS")["Version"] == "Not Present"
+    assert entry(client, "Golden_BIOS")["Version"] == "BIOS Date: 08/04/2023 Ver 1.4"
+    push(client, package("bios", NEW_BIOS), {"Targets": [f"{INVENTORY}/BIOS"]})
+    assert keys(ended(client))[-2:] == ["AwaitToActivate", "Success"]
+    waiting = entry(client, "Staging_BIOS")
+    assert (waiting["Version"], waiting["Status"]["State"]) == (NEW_BIOS, "StandbySpare")
+    assert entry(client, "BIOS")["Version"].endswith("Ver 1.4")
+    client.reset("On")
+    wait_for(lambda: entry(client, "BIOS")["Version"] == NEW_BIOS)
+    assert entry(client, "Backup_BIOS")["Version"].endswith("Ver 1.4")
+    assert entry(client, "Staging_BIOS")["Version"] == "Not Present"
 
 
 def test_dell_keeps_the_previous_version_as_an_entry_of_its_own() -> None:
@@ -208,11 +206,9 @@ def test_a_stronger_event_does_what_the_weaker_ones_do() -> None:
     assert ACTIVATED_BY["bmc_reset"] == {"bmc_reset"}
 
 
-def test_software_inventory_lists_drivers() -> None:
+def test_software_inventory_lists_drivers(client: BmcClient) -> None:
     """DGX H100: HGX_Driver_GPU_SXM_1..8 beside the firmware; off with the host."""
-    with EmulatedFleet() as fleet:
-        client = BmcClient(fleet.bmcs[0])
-        members = client.get("/redfish/v1/UpdateService/SoftwareInventory")["Members"]
-        assert len(members) == 8
-        assert client.get(members[0]["@odata.id"])["Status"]["State"] == "StandbyOffline"
-        assert client.send("GET", f"{TASKS}/99").status_code == 404
+    members = client.get("/redfish/v1/UpdateService/SoftwareInventory")["Members"]
+    assert len(members) == 8
+    assert client.get(members[0]["@odata.id"])["Status"]["State"] == "StandbyOffline"
+    assert client.send("GET", f"{TASKS}/99").status_code == 404

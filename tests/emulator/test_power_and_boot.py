@@ -29,15 +29,13 @@ def test_power_goes_through_its_phases_in_emulated_time() -> None:
         wait_for(lambda: client.get(SYSTEM)["PowerState"] == "Off")
 
 
-def test_restart_of_a_host_that_is_off_turns_it_on() -> None:
+def test_restart_of_a_host_that_is_off_turns_it_on(client: BmcClient) -> None:
     """DMTF's Redfish-Use-Case-Checkers; what is graceful or an interrupt needs a system that runs."""
-    with EmulatedFleet() as fleet:
-        client = BmcClient(fleet.bmcs[0])
-        assert client.reset("GracefulRestart").status_code == 409
-        assert client.reset("ForceOff").status_code == 204
-        assert client.reset("Sideways").status_code == 400
-        assert client.reset("ForceRestart").status_code == 204
-        wait_for(lambda: client.get(SYSTEM)["PowerState"] == "On")
+    assert client.reset("GracefulRestart").status_code == 409
+    assert client.reset("ForceOff").status_code == 204
+    assert client.reset("Sideways").status_code == 400
+    assert client.reset("ForceRestart").status_code == 204
+    wait_for(lambda: client.get(SYSTEM)["PowerState"] == "On")
 
 
 def test_reset_that_does_not_fit_the_power_state_may_be_refused() -> None:
@@ -66,17 +64,15 @@ def test_boot_override_takes_only_what_the_persona_allows() -> None:
         assert client.get(path)["Boot"]["BootSourceOverrideTarget"] == "Pxe"
 
 
-def test_bios_attributes_wait_for_the_next_boot() -> None:
+def test_bios_attributes_wait_for_the_next_boot(client: BmcClient) -> None:
     """DSP0266, settings resource."""
-    with EmulatedFleet() as fleet:
-        client = BmcClient(fleet.bmcs[0])
-        wanted = {"SR_IOVSupport_0047": "Enabled", "PXEBootWaitTime_00F8": 2}
-        assert client.send("PATCH", f"{SYSTEM}/Bios/SD", json={"Attributes": wanted}).status_code == 200
-        assert client.get(f"{SYSTEM}/Bios/SD")["Attributes"] == wanted
-        assert client.get(f"{SYSTEM}/Bios")["Attributes"]["SR_IOVSupport_0047"] == "Disabled"
-        client.reset("On")
-        wait_for(lambda: client.get(f"{SYSTEM}/Bios")["Attributes"]["SR_IOVSupport_0047"] == "Enabled")
-        assert client.get(f"{SYSTEM}/Bios/SD")["Attributes"] == {}
+    wanted = {"SR_IOVSupport_0047": "Enabled", "PXEBootWaitTime_00F8": 2}
+    assert client.send("PATCH", f"{SYSTEM}/Bios/SD", json={"Attributes": wanted}).status_code == 200
+    assert client.get(f"{SYSTEM}/Bios/SD")["Attributes"] == wanted
+    assert client.get(f"{SYSTEM}/Bios")["Attributes"]["SR_IOVSupport_0047"] == "Disabled"
+    client.reset("On")
+    wait_for(lambda: client.get(f"{SYSTEM}/Bios")["Attributes"]["SR_IOVSupport_0047"] == "Enabled")
+    assert client.get(f"{SYSTEM}/Bios/SD")["Attributes"] == {}
 
 
 @pytest.mark.parametrize(

@@ -23,15 +23,13 @@ def test_a_monitor_answers_202_until_the_operation_has_ended() -> None:
         assert client.send("GET", monitor).json()["TaskState"] == "Completed"
 
 
-def test_the_monitor_of_a_failed_update_answers_with_its_error() -> None:
+def test_the_monitor_of_a_failed_update_answers_with_its_error(client: BmcClient) -> None:
     """DSP0266: the monitor answers with the error that the operation ended with."""
-    with EmulatedFleet() as fleet:
-        client = BmcClient(fleet.bmcs[0])
-        monitor = push(client, b"no package").headers["Location"]
-        ended(client, "Exception")
-        answer = client.send("GET", monitor)
-        assert answer.status_code == 400
-        assert "not a firmware package" in answer.json()["error"]["@Message.ExtendedInfo"][0]["Message"]
+    monitor = push(client, b"no package").headers["Location"]
+    ended(client, "Exception")
+    answer = client.send("GET", monitor)
+    assert answer.status_code == 400
+    assert "not a firmware package" in answer.json()["error"]["@Message.ExtendedInfo"][0]["Message"]
 
 
 def test_messages_of_a_task_tell_the_steps_of_the_update() -> None:
@@ -75,16 +73,14 @@ def test_delete_removes_a_task_that_has_ended_and_cancels_one_that_runs() -> Non
         assert client.get(TASKS)["Members"] == []
 
 
-def test_the_oldest_task_goes_when_there_are_too_many() -> None:
+def test_the_oldest_task_goes_when_there_are_too_many(client: BmcClient) -> None:
     """CompletedTaskOverWritePolicy Oldest."""
-    with EmulatedFleet() as fleet:
-        client = BmcClient(fleet.bmcs[0])
-        assert client.get("/redfish/v1/TaskService")["CompletedTaskOverWritePolicy"] == "Oldest"
-        for _ in range(66):
-            push(client, b"no package")
-            wait_for(lambda: client.get(TASKS)["Members"] and tasks_end(client))
-        members = [member["@odata.id"] for member in client.get(TASKS)["Members"]]
-        assert (len(members), members[0], members[-1]) == (64, f"{TASKS}/2", f"{TASKS}/65")
+    assert client.get("/redfish/v1/TaskService")["CompletedTaskOverWritePolicy"] == "Oldest"
+    for _ in range(66):
+        push(client, b"no package")
+        wait_for(lambda: client.get(TASKS)["Members"] and tasks_end(client))
+    members = [member["@odata.id"] for member in client.get(TASKS)["Members"]]
+    assert (len(members), members[0], members[-1]) == (64, f"{TASKS}/2", f"{TASKS}/65")
 
 
 def tasks_end(client: BmcClient) -> bool:
@@ -111,10 +107,8 @@ def test_dell_shows_each_task_as_a_job_too() -> None:
         assert BmcClient(fleet.bmcs[0]).get(f"{TASKS}/{task['Id']}")["TaskState"] == "Completed"
 
 
-def test_other_bmcs_have_no_jobs() -> None:
+def test_other_bmcs_have_no_jobs(client: BmcClient) -> None:
     """Supermicro's BMC has no JobService."""
-    with EmulatedFleet() as fleet:
-        client = BmcClient(fleet.bmcs[0])
-        assert "JobService" not in client.get("/redfish/v1")
-        for path in ("/redfish/v1/JobService", "/redfish/v1/JobService/Jobs", "/redfish/v1/Managers/1/Oem/Dell/Jobs"):
-            assert client.send("GET", path).status_code == 404
+    assert "JobService" not in client.get("/redfish/v1")
+    for path in ("/redfish/v1/JobService", "/redfish/v1/JobService/Jobs", "/redfish/v1/Managers/1/Oem/Dell/Jobs"):
+        assert client.send("GET", path).status_code == 404

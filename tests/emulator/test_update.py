@@ -6,6 +6,7 @@ from emulator.package import Header, build_package
 from emulator.testing import Bmc, EmulatedFleet
 from tests.emulator.bmc_client import BmcClient, wait_for
 from tests.emulator.boot_server import BootServer
+from tests.emulator.one_bmc import OneBmc
 
 INVENTORY = "/redfish/v1/UpdateService/FirmwareInventory"
 SIMPLE_UPDATE = "/redfish/v1/UpdateService/Actions/UpdateService.SimpleUpdate"
@@ -28,44 +29,41 @@ def task_state(client: BmcClient) -> str:
     return str(client.get(members[-1]["@odata.id"])["TaskState"])
 
 
-def test_bios_becomes_active_with_the_next_reset_of_the_host() -> None:
+def test_bios_becomes_active_with_the_next_reset_of_the_host(one: OneBmc, client: BmcClient) -> None:
     """A staged version is not the running one before the reset that the component declares."""
-    with EmulatedFleet() as fleet, BootServer() as server:
-        client = BmcClient(fleet.bmcs[0])
+    with BootServer() as server:
         update(client, server, package("bios", "BIOS Date: 02/14/2025 Ver 2.5"), [f"{INVENTORY}/BIOS"])
         wait_for(lambda: task_state(client) == "Completed")
         assert client.versions()["BIOS"].endswith("Ver 1.4")
         client.reset("On")
         wait_for(lambda: client.get("/redfish/v1/Systems/1")["BiosVersion"] == "2.5")
-        assert fleet.truth("r01-u01")["flashes"] == {"BIOS": {"BIOS Date: 02/14/2025 Ver 2.5": 1}}
+        assert one.truth()["flashes"] == {"BIOS": {"BIOS Date: 02/14/2025 Ver 2.5": 1}}
 
 
-def test_warm_reset_does_not_activate_what_needs_a_power_cycle() -> None:
+def test_warm_reset_does_not_activate_what_needs_a_power_cycle(one: OneBmc, client: BmcClient) -> None:
     """Hazard: a warm reset leaves the old version on HGX parts."""
-    with EmulatedFleet() as fleet, BootServer() as server:
-        client = BmcClient(fleet.bmcs[0])
+    with BootServer() as server:
         client.reset("On")
         wait_for(lambda: client.get("/redfish/v1/Systems/1")["PowerState"] == "On")
         targets = [f"{INVENTORY}/HGX_FW_GPU_SXM_{number}" for number in range(1, 9)]
         update(client, server, package("gpu-vbios", "96.00.BC.00.01"), targets)
         wait_for(lambda: task_state(client) == "Completed")
         client.reset("ForceRestart")
-        wait_for(lambda: fleet.truth("r01-u01")["phase"] == "no-bootable-device")
+        wait_for(lambda: one.truth()["phase"] == "no-bootable-device")
         assert client.versions()["HGX_FW_GPU_SXM_8"] == "96.00.61.00.01"
         client.reset("PowerCycle")
         wait_for(lambda: client.versions()["HGX_FW_GPU_SXM_8"] == "96.00.BC.00.01")
 
 
-def test_new_bmc_firmware_restarts_the_bmc_and_loses_its_sessions_and_tasks() -> None:
+def test_new_bmc_firmware_restarts_the_bmc_and_loses_its_sessions_and_tasks(one: OneBmc, client: BmcClient) -> None:
     """openbmc/bmcweb#158: tokens are lost at the reset of the BMC."""
-    with EmulatedFleet() as fleet, BootServer() as server:
-        client = BmcClient(fleet.bmcs[0])
-        login = {"UserName": fleet.bmcs[0].username, "Password": fleet.bmcs[0].password}
+    with BootServer() as server:
+        login = {"UserName": one.bmc.username, "Password": one.bmc.password}
         client.send("POST", "/redfish/v1/SessionService/Sessions", json=login)
         update(client, server, package("bmc", "11.03.18"), [f"{INVENTORY}/BMC"])
-        wait_for(lambda: fleet.truth("r01-u01")["firmware"]["BMC"]["active"] == "11.03.18")
-        assert fleet.truth("r01-u01")["sessions"] == 0
-        fresh = BmcClient(fleet.bmcs[0])
+        wait_for(lambda: one.truth()["firmware"]["BMC"]["active"] == "11.03.18")
+        assert one.truth()["sessions"] == 0
+        fresh = one.client()
         assert fresh.versions()["BMC"] == "11.03.18"
         assert fresh.get("/redfish/v1/TaskService/Tasks")["Members"] == []
 
@@ -79,30 +77,27 @@ def test_new_bmc_firmware_restarts_the_bmc_and_loses_its_sessions_and_tasks() ->
     ],
     ids=["other-component", "other-hardware", "no-package"],
 )
-def test_package_for_something_else_ends_in_exception(content: bytes, target: str) -> None:
+def test_package_for_something_else_ends_in_exception(
+    content: bytes, target: str, one: OneBmc, client: BmcClient
+) -> None:
     """metal3-io/baremetal-operator#3001: the task says it, not the request."""
-    with EmulatedFleet() as fleet, BootServer() as server:
-        client = BmcClient(fleet.bmcs[0])
+    with BootServer() as server:
         update(client, server, content, [f"{INVENTORY}/{target}"])
         wait_for(lambda: task_state(client) == "Exception")
-        assert fleet.truth("r01-u01")["flashes"] == {}
+        assert one.truth()["flashes"] == {}
 
 
-def test_multipart_without_targets_flashes_every_device_of_the_class() -> None:
+def test_multipart_without_targets_flashes_every_device_of_the_class(one: OneBmc, client: BmcClient) -> None:
     """DSP0266, multipart HTTP push updates."""
-    with EmulatedFleet([Bmc()]) as fleet:
-        client = BmcClient(fleet.bmcs[0])
-        files = {
-            "UpdateParameters": (None, '{"Targets": []}', "application/json"),
-            "UpdateFile": ("p.fw", package("nvswitch", "96.10.6D.00.01"), "application/octet-stream"),
-        }
-        answer = client.send("POST", "/redfish/v1/UpdateService/upload", files=files)
-        assert answer.status_code == 202, answer.text
-        wait_for(lambda: task_state(client) == "Completed")
-        staged = {
-            name: entry["staged"] for name, entry in fleet.truth("r01-u01")["firmware"].items() if entry["staged"]
-        }
-        assert staged == {f"HGX_FW_NVSwitch_{number}": "96.10.6D.00.01" for number in range(4)}
+    files = {
+        "UpdateParameters": (None, '{"Targets": []}', "application/json"),
+        "UpdateFile": ("p.fw", package("nvswitch", "96.10.6D.00.01"), "application/octet-stream"),
+    }
+    answer = client.send("POST", "/redfish/v1/UpdateService/upload", files=files)
+    assert answer.status_code == 202, answer.text
+    wait_for(lambda: task_state(client) == "Completed")
+    staged = {name: entry["staged"] for name, entry in one.truth()["firmware"].items() if entry["staged"]}
+    assert staged == {f"HGX_FW_NVSwitch_{number}": "96.10.6D.00.01" for number in range(4)}
 
 
 def test_dell_inventory_ids_change_with_the_version_and_jobs_keep_their_numbers_apart() -> None:

@@ -212,13 +212,11 @@ def test_lenovo_takes_pushes_outside_of_redfish_v1() -> None:
         assert client.get(f"{INVENTORY}/UEFI-Pending")["Version"] == "28L-2.30"
 
 
-def test_a_window_that_has_no_end_is_refused() -> None:
+def test_a_window_that_has_no_end_is_refused(client: BmcClient) -> None:
     """DSP0268, MaintenanceWindow: both properties are needed. No shipped persona has windows for firmware yet."""
-    with EmulatedFleet() as fleet:
-        client = BmcClient(fleet.bmcs[0])
-        start = (dt.datetime.now(dt.UTC) + dt.timedelta(hours=1)).isoformat()
-        body = {
-            "@Redfish.OperationApplyTime": "AtMaintenanceWindowStart",
-            "@Redfish.MaintenanceWindow": {"MaintenanceWindowStartTime": start},
-        }
-        assert push(client, package("bios", "1"), body).status_code == 400
+    start = (dt.datetime.now(dt.UTC) + dt.timedelta(hours=1)).isoformat()
+    body = {
+        "@Redfish.OperationApplyTime": "AtMaintenanceWindowStart",
+        "@Redfish.MaintenanceWindow": {"MaintenanceWindowStartTime": start},
+    }
+    assert push(client, package("bios", "1"), body).status_code == 400
