@@ -98,6 +98,8 @@ def test_expand_broken_and_etag_required_and_session_limit(fleet: EmulatedFleet,
     fleet.set_fault(NAME, "expand-broken")
     expanded = client.get(f"{INVENTORY}?$expand=.($levels=1)")
     assert len(expanded["Members"]) == expanded["Members@odata.count"] // 2
+    fleet.set_fault(NAME, "expand-broken", {"how": "links"})
+    assert all(list(member) == ["@odata.id"] for member in client.get(f"{INVENTORY}?$expand=.($levels=1)")["Members"])
     fleet.set_fault(NAME, "etag-required")
     assert client.send("PATCH", SYSTEM, json={"Boot": {"BootSourceOverrideTarget": "None"}}).status_code == 428
     fleet.set_fault(NAME, "session-limit")

@@ -165,6 +165,8 @@ def test_a_degraded_gpu_is_there_and_critical(break_it: Break) -> None:
     assert health(bmc, f"{HOST}/Processors/GPU2") == "Critical"
     assert health(bmc, GPU) == "OK"
     assert bmc.get(HOST)["Status"]["HealthRollup"] == "Critical"
+    break_it(HGX, "gpu-degraded", index=1, health="Warning")
+    assert health(bmc, f"{HOST}/Processors/GPU2") == "Warning"
 
 
 def test_a_gpu_too_hot_reads_so(break_it: Break) -> None:
@@ -208,6 +210,8 @@ def test_a_pcie_link_may_be_narrow(break_it: Break) -> None:
     interface = bmc.get(bmc.get(GPU)["Links"]["PCIeDevice"]["@odata.id"])["PCIeInterface"]
     assert (interface["PCIeType"], interface["LanesInUse"], interface["MaxLanes"]) == ("Gen3", 8, 16)
     assert bmc.get(GPU)["SystemInterface"]["PCIe"]["LanesInUse"] == 8
+    break_it(HGX, "pcie-degraded", index=0, lanes=4, generation="Gen4")
+    assert bmc.get(GPU)["SystemInterface"]["PCIe"]["LanesInUse"] == 4
 
 
 def test_an_absent_dimm_is_listed_and_counts_nothing(break_it: Break) -> None:

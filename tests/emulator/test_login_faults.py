@@ -53,7 +53,8 @@ def use_token(client: BmcClient) -> None:
 @pytest.mark.parametrize("status", [503, 400])
 def test_one_session_too_many_is_refused_in_two_ways(fleet: EmulatedFleet, client: BmcClient, status: int) -> None:
     """bb-Ricardo/check_redfish#89, quadsproject/badfish#447."""
-    fleet.set_fault(NAME, "session-limit", {"status": status})
+    fleet.set_fault(NAME, "session-limit", {"status": status, "limit": fleet.truth(NAME)["sessions"] + 1})
+    assert log_in(client).status_code == 201
     answer = log_in(client)
     assert answer.status_code == status
     assert answer.json()["error"]["code"].endswith("SessionLimitExceeded")

@@ -50,6 +50,14 @@ def test_state_status_and_version_agree_in_no_way(one: OneBmc, state: str, statu
     assert flashed == (1 if version == "new" else 0)
 
 
+@pytest.mark.parametrize("state", ["Interrupted", "Suspended", "Stopping", "Service"])
+def test_a_task_waits_for_somebody_and_says_no_more(one: OneBmc, state: str) -> None:
+    """F32, ansible-collections/community.general#5580: a state that only a person ends."""
+    one.flash("task-ends", state=state, status="Warning")
+    assert ended(one.client(), state)["TaskStatus"] == "Warning"
+    assert one.staged() is None
+
+
 def test_completed_critical_then_the_bmc_restarts(one: OneBmc) -> None:
     """F11, the same with the restart that followed."""
     one.flash("task-ends", bmc_reset=True, times=1)
