@@ -258,3 +258,18 @@ def test_the_vendors_version_is_what_the_distribution_wraps() -> None:
 def test_an_index_that_lacks_something_is_refused(text: str, told: str) -> None:
     with pytest.raises(IndexFaultError, match=told):
         list(read_packages(text))
+
+
+def test_what_a_profile_removes_is_not_brought_back_by_a_dependency(tmp_path: Path) -> None:
+    image = debian(tmp_path, "plain", IMAGES["plain"] + "packages: {remove: [libc6]}\n")
+    assert "kmod needs libc6; the package index has none that fits" in reasons(image).values()
+
+
+def test_a_name_is_provided_with_a_version_or_meets_no_demand_for_one(tmp_path: Path) -> None:
+    """Debian Policy 7.5; in Debian 12 sysvinit-utils provides lsb-base (= 11.6)."""
+    image = debian(tmp_path, "plain")
+    demanding = ("udev 253 Depends: journal (>= 2)", "kmod 31 Depends: rsyslog")
+    assert lock(image, index_of(*demanding, "rsyslog 9 Provides: journal (= 2)"))
+    for provided in ("journal", "journal (= 1)"):
+        told = reasons(image, index_of(*demanding, f"rsyslog 9 Provides: {provided}"))
+        assert list(told.values()) == ["udev needs journal (>= 2); the package index has none that fits"]
