@@ -1,7 +1,6 @@
 """What is kept when the emulator ends, and when it is written."""
 
 import asyncio
-import shutil
 import ssl
 from pathlib import Path
 
@@ -127,16 +126,13 @@ async def test_a_state_back_at_the_factory_replaces_the_one_on_the_disk(tmp_path
 
 async def test_a_state_that_cannot_be_written_is_written_later(tmp_path: Path) -> None:
     """A full disk, or a folder that went away, does not lose what comes after."""
-    root = tmp_path / "state"
-    root.write_text("in the way")
-    folder = StateFolder(root)
-    state = State("root", "x", boots=3)
-    folder.save("a", state)
+    folder = StateFolder(tmp_path)
+    (tmp_path / "a").write_text("in the way")
+    folder.save("a", State("root", "x", boots=3))
     folder.flush()
-    root.unlink()
+    (tmp_path / "a").unlink()
     folder.close()
-    assert orjson.loads((root / "a/state.json").read_bytes())["boots"] == 3
-    shutil.rmtree(root)
+    assert orjson.loads((tmp_path / "a/state.json").read_bytes())["boots"] == 3
 
 
 def _certificate(fleet: EmulatedFleet) -> str:
