@@ -18,6 +18,7 @@ from emulator.tree.document import ROOT, Document
 Fallback = Callable[[Request], Awaitable[Response]]
 
 _NOTHING = Route("")
+_NEVER_CHANGED = ("ActionInfo", "AttributeRegistry", "MessageRegistry", "MessageRegistryFile")  # wherever they are
 _POST_UNKNOWN_TO_SCHEMA = ("SoftwareInventoryCollection",)  # firmware is pushed there on some BMCs
 
 
@@ -60,6 +61,8 @@ class Resources:
             methods.insert(0, "PATCH")
         if kind in _POST_UNKNOWN_TO_SCHEMA:
             methods = [method for method in methods if method != "POST"]
+        if kind in _NEVER_CHANGED:
+            methods = []
         return (*(("GET", "HEAD") if route.get or document is not None else ()), *methods)
 
     def _find(self, request: Request) -> tuple[Route, tuple[str, ...]]:
@@ -69,7 +72,7 @@ class Resources:
 
     async def _of_tree(self, request: Request, route: Route) -> Response:
         document = show(request.machine, request.path)
-        if document is None and route.post is None:
+        if document is None and not _is_called(request, route):
             raise not_found(request.path)
         if document is not None and request.method == "PATCH" and written.WRITABLE.get(schema(document)):
             return await written.change(request, document, schema(document))
@@ -77,6 +80,12 @@ class Resources:
             raise refuse_method(request, self.allowed(request, document))
         basis = orjson.dumps(document)
         return Response(200, document, etag=basis, lasting=not measure(request.machine, document))
+
+
+def _is_called(request: Request, route: Route) -> bool:
+    """Whether the path is no resource but something that is called: an action, or where firmware is pushed to."""
+    path = request.machine.board.kind.aliases.get(request.path, request.path)
+    return route.post is not None and ("/Actions/" in path or path.startswith("/redfish/v1/UpdateService/"))
 
 
 def _takes_changes(request: Request, route: Route) -> bool:
