@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 
@@ -91,7 +92,7 @@ def recorded_failures(report: Report, folder: Path) -> set[tuple[str, str]]:
     return {
         identity(finding)
         for finding in report.of(Result.FAILED)
-        if recording.get(finding.where) or "HTTP 404" in finding.message
+        if recording.get(unquote(finding.where)) or "HTTP 404" in finding.message
     }
 
 
