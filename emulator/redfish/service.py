@@ -8,7 +8,7 @@ import structlog
 from emulator.machine.machine import Machine
 from emulator.machine.update_offers import offers
 from emulator.redfish import elsewhere
-from emulator.redfish.authentication import authenticate
+from emulator.redfish.authentication import recognise
 from emulator.redfish.cache import Answer, Cache
 from emulator.redfish.encoding import encode
 from emulator.redfish.errors import RedfishError
@@ -71,11 +71,8 @@ class RedfishService:
         answer = self._cache.find(request.machine, _key(request))
         if answer is None or answer.open_to_anyone:
             return answer
-        try:
-            authenticate(request)
-        except RedfishError:
-            return None  # it is refused, once more and in full, by the long way
-        return answer
+        recognise(request)  # who is not known is refused, and counted, by the long way alone
+        return answer if request.authenticated else None
 
     async def _respond(self, request: Request) -> Response:
         try:

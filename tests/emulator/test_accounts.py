@@ -91,6 +91,16 @@ def test_if_match_is_checked(museum: Museum) -> None:
     assert client.send("PATCH", path, json=boot, headers={"If-Match": etag}).status_code == 204
 
 
+def test_wrong_password_counts_once_for_an_answer_that_is_kept() -> None:
+    """A lock-out comes after as many wrong passwords as the policy says, however the BMC finds its answers."""
+    with EmulatedFleet() as fleet:
+        client, path = BmcClient(fleet.bmcs[0]), "/redfish/v1/Systems/1"
+        for _ in range(2):  # the second answer is a kept one
+            client.get(path)
+        assert client.send("GET", path, auth=(fleet.bmcs[0].username, "Wrong-1-wrong")).status_code == 401
+        assert fleet.truth("r01-u01")["failed_logins"] == 1
+
+
 def test_certificate_stays_the_same_after_a_restart() -> None:
     """A client may pin it."""
     with EmulatedFleet() as fleet:
