@@ -1,6 +1,5 @@
 """The attribute registry of a BIOS is enforced: types, limits, locks and dependencies."""
 
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -12,8 +11,8 @@ from emulator.persona.registry import bios_of
 from emulator.testing import EmulatedFleet
 from tests.emulator.bios_site import DELL, SMC, boot, messages, stage
 from tests.emulator.bmc_client import BmcClient
+from tests.redfish.tree_server import MOCKUPS
 
-MOCKUPS = Path(__file__).parents[3] / "shared" / "mockups"
 RECORDED = {
     "dell-r750-idrac9": (
         "Systems/System.Embedded.1/Bios/BiosRegistry",

@@ -6,18 +6,14 @@ from typing import Any
 import pytest
 
 from tests.emulator.bmc_client import wait_for
-from tests.emulator.test_replay import Museum, free_port, replaying
-from tests.redfish.tree_server import MOCKUPS
-from tests.requirements import need
+from tests.emulator.replays import Museum, replaying
 
 
 @pytest.fixture(scope="module")
 def museum() -> Iterator[Museum]:
     """Every recorded machine, to be changed."""
-    need(MOCKUPS.is_dir(), f"{MOCKUPS} is absent: recorded trees are not part of this repository")
-    ports = [free_port(), free_port()]
-    with replaying(ports) as clients:
-        yield Museum(clients, f"http://127.0.0.1:{ports[1]}")
+    with replaying() as replays:
+        yield replays
 
 
 def boot(museum: Museum, machine: str) -> None:

@@ -1,13 +1,9 @@
 """Recorded servers of others, served as BMCs whose power, boot, BIOS, tasks and firmware work."""
 
 import json
-import socket
 import subprocess
 import sys
-import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -17,24 +13,11 @@ import pytest
 from emulator.kind import load_kind
 from emulator.package import build_package, packages
 from emulator.replay import recorded_kind
-from emulator.testing import RunningBmc
 from emulator.tree.document import Document
 from tests.emulator.bmc_client import BmcClient, wait_for
+from tests.emulator.replays import SERVERS, Museum, replaying
 from tests.redfish.tree_server import MOCKUPS
-from tests.requirements import need
 
-SERVERS = (
-    "dell-r750-idrac9",
-    "gigabyte-h262-z63-megarac",
-    "hpe-xl675d-a100-ilo5",
-    "lenovo-sr670v2-xcc",
-    "nvidia-bluefield3-dpu-bmc",
-    "nvidia-dgx-h100",
-    "nvidia-gb-nvlink-switch-tray",
-    "nvidia-gb200-nvl-compute-tray",
-    "supermicro-gb300",
-    "supermicro-sys-821ge-tnhr",
-)
 LIVE = {
     "PowerState",
     "Boot",
@@ -45,56 +28,12 @@ LIVE = {
     "@Redfish.Settings",
     "Attributes",
 }
-SPEED = 600
-
-
-@dataclass(frozen=True)
-class Museum:
-    clients: dict[str, BmcClient]
-    admin_url: str
-
-    def truth(self, name: str) -> dict[str, Any]:
-        with urllib.request.urlopen(f"{self.admin_url}/bmcs/{name}", timeout=10) as answer:
-            found: dict[str, Any] = json.load(answer)
-        return found
 
 
 @pytest.fixture(scope="module")
 def museum() -> Iterator[Museum]:
-    need(MOCKUPS.is_dir(), f"{MOCKUPS} is absent: recorded trees are not part of this repository")
-    ports = [free_port(), free_port()]
-    with replaying(ports) as clients:
-        yield Museum(clients, f"http://127.0.0.1:{ports[1]}")
-
-
-@contextmanager
-def replaying(ports: list[int]) -> Iterator[dict[str, BmcClient]]:
-    folders = [str(MOCKUPS / server) for server in SERVERS]
-    command = [sys.executable, "-m", "emulator", "replay", *folders, "--speed", str(SPEED), "--power", "Off"]
-    command += ["--port", str(ports[0]), "--admin-port", str(ports[1]), "--boot-service", "http://127.0.0.1:9"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout
-        lines = [process.stdout.readline() for _ in range(len(SERVERS) + 1)]
-        assert "emulator ready" in lines[-1], lines
-        try:
-            yield dict(client_of(line, ports[0]) for line in lines[:-1])
-        finally:
-            process.terminate()
-            process.wait(30)
-
-
-def client_of(line: str, port: int) -> tuple[str, BmcClient]:
-    """`name: https://address:port username password`, as replay says it."""
-    name, url, username, password = line.split()
-    address = url.removeprefix("https://").rpartition(":")[0]
-    bmc = RunningBmc(name.rstrip(":"), address, port, "", "", "", username, password)
-    return bmc.name, BmcClient(bmc)
-
-
-def free_port() -> int:
-    with socket.socket() as holder:
-        holder.bind(("127.0.0.1", 0))
-        return int(holder.getsockname()[1])
+    with replaying() as replays:
+        yield replays
 
 
 def wait_for_power(client: BmcClient, host: str, state: str) -> None:

@@ -1,7 +1,5 @@
 """The trees of all personas, without a server."""
 
-from typing import Any
-
 import pytest
 
 from emulator.kind import load_kind
@@ -10,13 +8,7 @@ from emulator.redfish.router import Router
 from emulator.redfish.routes import ROUTES
 from emulator.redfish.sushy_emulator import is_of_sushy_tools
 from emulator.tree.document import Document
-
-
-def links(value: Any) -> list[str]:
-    if isinstance(value, dict):
-        own = [value[name] for name in ("@odata.id", "@Redfish.ActionInfo") if isinstance(value.get(name), str)]
-        return own + [found for part in value.values() for found in links(part)]
-    return [found for part in value for found in links(part)] if isinstance(value, list) else []
+from tests.emulator.links import links
 
 
 def documents(persona: str) -> dict[str, Document]:

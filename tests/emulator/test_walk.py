@@ -12,13 +12,7 @@ from emulator.persona.load import load_persona
 from emulator.persona.persona import Persona
 from tests.emulator.bmc_client import BmcClient
 from tests.emulator.conftest import PERSONAS, Museum
-
-
-def links(value: Any) -> list[str]:
-    if isinstance(value, dict):
-        own = [value["@odata.id"]] if isinstance(value.get("@odata.id"), str) else []
-        return own + [found for part in value.values() for found in links(part)]
-    return [found for part in value for found in links(part)] if isinstance(value, list) else []
+from tests.emulator.links import links
 
 
 def processors(persona: Persona) -> int:
