@@ -1,11 +1,11 @@
 """The service that agents talk to, small: admits by token, has one plan for each node, keeps what it is told."""
 
 import json
-import threading
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from tests.emulator.loopback import LoopbackServer
 
 TOKEN = "boot-token-0123456789"
 SESSION = "session-secret-987654321"
@@ -21,7 +21,7 @@ class Told:
     attempts: int = 0
 
 
-class AgentService:
+class AgentService(LoopbackServer):
     """`items` are to be checked; `status` answers every request while it is set; `forget` ends the session."""
 
     def __init__(self, items: list[dict[str, Any]], heartbeat_seconds: float = 0.2) -> None:
@@ -30,13 +30,7 @@ class AgentService:
         self.told = Told()
         self.status = 0
         self.sessions = 1
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
-        self._thread.start()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}"
+        super().__init__(_handler(self))
 
     @property
     def session(self) -> str:
@@ -66,15 +60,6 @@ class AgentService:
             return 404, {"detail": "unknown token"}
         self.told.registrations.append(body)
         return 200, {"session": self.session, "node": "n", "heartbeat_seconds": self.heartbeat_seconds}
-
-    def __enter__(self) -> "AgentService":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
 
 
 def _handler(service: AgentService) -> type[BaseHTTPRequestHandler]:

@@ -2,12 +2,12 @@
 
 import hashlib
 import io
-import threading
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
+from http.server import BaseHTTPRequestHandler
+
+from tests.emulator.loopback import LoopbackServer
 
 _AGENT = """
 import json, pathlib, sys, time, urllib.request
@@ -41,7 +41,7 @@ class Reply:
     methods: tuple[str, ...] = ("GET", "HEAD")
 
 
-class BootServer:
+class BootServer(LoopbackServer):
     """Answers GET from `files`; keeps what it was asked for (`heads`: by HEAD) and what was posted to it."""
 
     def __init__(self) -> None:
@@ -51,13 +51,7 @@ class BootServer:
         self.requests: list[tuple[str, str]] = []
         self.heads: list[tuple[str, str]] = []
         self.hellos: list[bytes] = []
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
-        self._thread.start()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}"
+        super().__init__(_handler(self))
 
     def words(self, root: bytes, image: str = "sha256:" + "1" * 64) -> str:
         """The command line that names `root`."""
@@ -82,15 +76,6 @@ class BootServer:
         if reply.times is not None:
             self.replies[path] = Reply(reply.status, reply.headers, reply.times - 1, reply.methods)
         return reply
-
-    def __enter__(self) -> "BootServer":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
 
 
 def _handler(server: BootServer) -> type[BaseHTTPRequestHandler]:
