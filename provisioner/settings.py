@@ -1,8 +1,9 @@
 """The configuration of one site: `site.yaml`, and what the environment overrides."""
 
+from collections.abc import Iterator
 from datetime import timedelta
 from enum import StrEnum
-from ipaddress import IPv4Network, IPv6Network, ip_interface, ip_network
+from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_interface, ip_network
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +12,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from profiles.fields import Duration, Name, Number, Profile, Text, Whole
 from profiles.findings import ProfileError
+from profiles.models import Arch
 from profiles.problems import Problem, refuse, refuse_if_any
 from profiles.validation import validate
 from profiles.yaml_source import read_yaml
@@ -88,6 +90,93 @@ class TlsSettings(Profile):
     ca_file: Path | None = None
 
 
+class DhcpMode(StrEnum):
+    """Who gives out addresses on the boot network."""
+
+    FULL = "full"
+    PROXY = "proxy"
+    EXTERNAL = "external"
+
+
+class DhcpRange(Profile):
+    """Addresses that we give out, in full mode."""
+
+    network: AddressRange
+    first: IPv4Address
+    last: IPv4Address
+    router: IPv4Address | None = None
+    lease: Duration = Field(default="1h", validate_default=True)
+
+    @model_validator(mode="after")
+    def _lies_in_its_network(self) -> "DhcpRange":
+        for name in ("first", "last", "router"):
+            address = getattr(self, name)
+            if address is not None and address not in self.network:
+                message = f"{address} is not in {self.network}"
+                refuse_if_any([Problem((name,), message, "correct one of them")])
+        if self.last < self.first:
+            refuse_if_any([Problem(("last",), f"{self.last} is before {self.first}", "exchange them")])
+        return self
+
+
+class SigningKey(Profile):
+    """Key (PEM) and certificate (PEM) that boot programs are signed with; `firstlight boot keys` makes them."""
+
+    key: Path
+    certificate: Path
+
+
+class NetworkBoot(Profile):
+    """How nodes get from their firmware to a kernel.
+
+    `dhcp: full` answers every DHCP request on `interfaces`, `proxy` adds boot options to another server's answers,
+    `external` leaves it to others (`firstlight boot options` prints what they have to say). `mirrors`: servers that
+    hold our files by digest, nearer to the nodes; the service itself is the last one that a node asks.
+    """
+
+    dhcp: DhcpMode = DhcpMode.EXTERNAL
+    interfaces: tuple[Text, ...] = ()
+    ranges: tuple[DhcpRange, ...] = ()
+    ipxe: dict[Arch, Path] = Field(default_factory=lambda: {Arch.X86_64: Path("/usr/lib/ipxe/ipxe.efi")})
+    stub: dict[Arch, Path] = Field(
+        default_factory=lambda: {
+            Arch.X86_64: Path("/usr/lib/systemd/boot/efi/linuxx64.efi.stub"),
+            Arch.ARM64: Path("/usr/lib/systemd/boot/efi/linuxaa64.efi.stub"),
+        }
+    )
+    sign: SigningKey | None = None
+    mirrors: tuple[Text, ...] = ()
+
+    @model_validator(mode="after")
+    def _can_be_served(self) -> "NetworkBoot":
+        refuse_if_any(self._problems())
+        return self
+
+    def _problems(self) -> Iterator[Problem]:
+        if self.dhcp is not DhcpMode.EXTERNAL and not self.interfaces:
+            yield Problem(("interfaces",), "is missing: DHCP answers on named interfaces only", "name them: [eno1]")
+        if (self.dhcp is DhcpMode.FULL) != bool(self.ranges):
+            yield Problem(("ranges",), "and dhcp: full belong together", "write both, or neither")
+
+
+class PackageSource(Profile):
+    """Where packages come from: an apt repository by `uri`, or a `folder` of .deb files.
+
+    `suites`: `{suite}` in them is the suite of the image. `keyring`: a file of OpenPGP keys; the host's own for Debian.
+    """
+
+    uri: Text | None = None
+    folder: Path | None = None
+    suites: tuple[Text, ...] = ("{suite}",)
+    keyring: Path | None = None
+
+    @model_validator(mode="after")
+    def _is_one_kind(self) -> "PackageSource":
+        if (self.uri is None) == (self.folder is None):
+            refuse_if_any([Problem((), "needs one of uri and folder", "write where the packages are")])
+        return self
+
+
 class Limits(Profile):
     """How much at once. `per_rack`: nodes of one rack that flash, reset or boot."""
 
@@ -98,7 +187,11 @@ class Limits(Profile):
 
 
 class Site(Profile):
-    """site.yaml. Relative paths are relative to the file."""
+    """site.yaml. Relative paths are relative to the file.
+
+    `mirrors`: what `base.mirror` of image profiles names; `debian` is the build host's own apt sources where absent.
+    `site_files`: the folder with the files that image profiles name by digest.
+    """
 
     name: Name
     data_dir: Path = Path("firstlight-data")
@@ -111,6 +204,9 @@ class Site(Profile):
     discovery: Discovery = Discovery()
     tls: TlsSettings = TlsSettings()
     limits: Limits = Limits()
+    network_boot: NetworkBoot = NetworkBoot()
+    mirrors: dict[Name, tuple[PackageSource, ...]] = Field(default_factory=dict)
+    site_files: Path | None = None
     releases: dict[Name, Name] = Field(default_factory=dict)
     speed: Annotated[
         Number, Field(ge=0, le=10_000, description="1 for hardware; emulated seconds per second; 0: no waiting")
