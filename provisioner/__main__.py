@@ -17,6 +17,7 @@ _COMMANDS = {
     "discover": "provisioner.commands.discover:discover",
     "plan": "provisioner.commands.plan:plan",
     "image": "provisioner.commands.image:image_app",
+    "boot": "provisioner.commands.boot:boot_app",
     "compat": "provisioner.commands.compat:compat_app",
     "doctor": "provisioner.commands.doctor:doctor",
     "bench": "provisioner.bench.command:bench_app",

@@ -1,0 +1,12 @@
+"""`firstlight boot`: how nodes get from their firmware to a kernel, for who runs the network around it."""
+
+import typer
+
+boot_app = typer.Typer(
+    help="Network boot: configuration of DHCP and web servers, keys of boot programs.", no_args_is_help=True
+)
+
+
+@boot_app.callback()
+def _boot() -> None:
+    """Network boot."""
