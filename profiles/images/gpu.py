@@ -58,8 +58,12 @@ class Cuda(Profile):
 
 
 class GpuPackages(Profile):
-    """What the packages are called in the site's mirror; their versions follow the driver."""
+    """What the packages are called in the site's mirror; their versions follow the driver.
 
+    `mirror`: the site's name of the mirror that has them, where it is not the one of the distribution.
+    """
+
+    mirror: Name | None = None
     driver: Annotated[tuple[PackageName, ...], Field(min_length=1)]
     fabric_manager: PackageName | None = None
     imex: PackageName | None = None

@@ -43,7 +43,10 @@ class LockedDriver:
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """Equal content is an equal digest. `epoch`: the time that every file bears, in seconds since 1970."""
+    """Equal content is an equal digest. `epoch`: the time that every file bears, in seconds since 1970.
+
+    `keys`: fingerprints of the keys that signed what the mirrors offer, sorted; none for a folder of packages.
+    """
 
     image: str
     arch: str
@@ -54,6 +57,7 @@ class Lock:
     driver: LockedDriver | None
     keyring_sha256: str | None
     egress_sha256: str
+    keys: tuple[str, ...]
     packages: tuple[LockedPackage, ...]
 
     @property

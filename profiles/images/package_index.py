@@ -44,7 +44,10 @@ def package_index(packages: Iterable[Package]) -> PackageIndex:
     for package in packages:
         by_name.setdefault(package.name, {}).setdefault((package.version, package.sha256), package)
     newest = cmp_to_key(_newer_first)
-    return {name: tuple(sorted(found.values(), key=newest)) for name, found in sorted(by_name.items())}
+    return {
+        name: tuple(sorted(found.values(), key=newest)) if len(found) > 1 else tuple(found.values())
+        for name, found in sorted(by_name.items())
+    }
 
 
 def _newer_first(one: Package, other: Package) -> int:

@@ -2,8 +2,8 @@
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 
 from profiles.compat.facts import CompatibilityFacts
@@ -39,8 +39,13 @@ class Refused:
     reasons: tuple[ImageReason, ...]
 
 
-def resolve(image: DebianImage, index: PackageIndex, facts: CompatibilityFacts, on: date) -> Lock | Refused:
-    """Choose every package; `on` is the day for which the driver's support is judged."""
+def resolve(
+    image: DebianImage, index: PackageIndex, facts: CompatibilityFacts, on: date, *, keys: Collection[str] = ()
+) -> Lock | Refused:
+    """Choose every package; `on` is the day for which the driver's support is judged.
+
+    `keys`: fingerprints of the keys that signed the index.
+    """
     offered = _for_arch(index, DEBIAN_ARCH[image.arch])
     if not any(one.arch != "all" for found in offered.values() for one in found):
         text = f"the package index has nothing for {DEBIAN_ARCH[image.arch]}"
@@ -59,7 +64,7 @@ def resolve(image: DebianImage, index: PackageIndex, facts: CompatibilityFacts, 
     reasons += [*_modules(image, closure), *check_driver(image, facts, on, _versions(image, closure))]
     if reasons:
         return Refused(tuple(sorted(set(reasons), key=lambda one: (list(map(str, one.field)), one.name, one.text))))
-    return _lock(image, closure, facts)
+    return replace(_lock(image, closure, facts), keys=tuple(sorted(set(keys))))
 
 
 def _for_arch(index: PackageIndex, arch: str) -> PackageIndex:
@@ -131,6 +136,7 @@ def _lock(image: DebianImage, closure: Closure, facts: CompatibilityFacts) -> Lo
         driver=_driver(image, closure, facts),
         keyring_sha256=image.base.keyring_sha256,
         egress_sha256=hashlib.sha256(egress_ruleset(image).encode()).hexdigest(),
+        keys=(),
         packages=tuple(_locked(package) for package in closure.packages.values()),
     )
 

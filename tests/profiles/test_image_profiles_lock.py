@@ -82,6 +82,16 @@ def test_words_for_people_do_not_change_a_lock_and_content_does(tmp_path: Path) 
     assert lock(gpu(tmp_path), newer).digest != plain
 
 
+def test_a_lock_names_the_keys_that_signed_what_was_offered(tmp_path: Path) -> None:
+    """Whoever reads a lock later can tell whose word it rests on; an index in a file has no signature."""
+    plain = lock(gpu(tmp_path))
+    signed = resolve(gpu(tmp_path), index_of(), FACTS, DAY, keys=("F00D", "BEEF", "F00D"))
+    assert isinstance(signed, Lock)
+    assert (plain.keys, signed.keys) == ((), ("BEEF", "F00D"))
+    assert signed.digest != plain.digest
+    assert json.loads(signed.canonical_json())["keys"] == ["BEEF", "F00D"]
+
+
 def test_a_driver_without_a_version_is_the_newest_that_is_known(tmp_path: Path) -> None:
     image = gpu(tmp_path, (f', version: "{DRIVER}"', ""))
     told = reasons(image)
