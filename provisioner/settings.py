@@ -1,9 +1,8 @@
 """The configuration of one site: `site.yaml`, and what the environment overrides."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from enum import StrEnum
-from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_interface, ip_network
+from ipaddress import IPv4Network, IPv6Network, ip_interface, ip_network
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,13 +11,13 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from profiles.fields import Duration, Name, Number, Profile, Text, Whole
 from profiles.findings import ProfileError
-from profiles.models import Arch
 from profiles.problems import Problem, refuse, refuse_if_any
 from profiles.validation import validate
 from profiles.yaml_source import read_yaml
 from provisioner.discovery.scan import LARGEST
 from provisioner.errors import BadInput
 from provisioner.models.secret import Secret
+from provisioner.network_boot.settings import NetworkBoot
 
 _SMALLER = "name smaller ranges, such as 10.0.0.0/16"
 
@@ -90,75 +89,6 @@ class TlsSettings(Profile):
     ca_file: Path | None = None
 
 
-class DhcpMode(StrEnum):
-    """Who gives out addresses on the boot network."""
-
-    FULL = "full"
-    PROXY = "proxy"
-    EXTERNAL = "external"
-
-
-class DhcpRange(Profile):
-    """Addresses that we give out, in full mode."""
-
-    network: AddressRange
-    first: IPv4Address
-    last: IPv4Address
-    router: IPv4Address | None = None
-    lease: Duration = Field(default="1h", validate_default=True)
-
-    @model_validator(mode="after")
-    def _lies_in_its_network(self) -> "DhcpRange":
-        for name in ("first", "last", "router"):
-            address = getattr(self, name)
-            if address is not None and address not in self.network:
-                message = f"{address} is not in {self.network}"
-                refuse_if_any([Problem((name,), message, "correct one of them")])
-        if self.last < self.first:
-            refuse_if_any([Problem(("last",), f"{self.last} is before {self.first}", "exchange them")])
-        return self
-
-
-class SigningKey(Profile):
-    """Key (PEM) and certificate (PEM) that boot programs are signed with; `firstlight boot keys` makes them."""
-
-    key: Path
-    certificate: Path
-
-
-class NetworkBoot(Profile):
-    """How nodes get from their firmware to a kernel.
-
-    `dhcp: full` answers every DHCP request on `interfaces`, `proxy` adds boot options to another server's answers,
-    `external` leaves it to others (`firstlight boot options` prints what they have to say). `mirrors`: servers that
-    hold our files by digest, nearer to the nodes; the service itself is the last one that a node asks.
-    """
-
-    dhcp: DhcpMode = DhcpMode.EXTERNAL
-    interfaces: tuple[Text, ...] = ()
-    ranges: tuple[DhcpRange, ...] = ()
-    ipxe: dict[Arch, Path] = Field(default_factory=lambda: {Arch.X86_64: Path("/usr/lib/ipxe/ipxe.efi")})
-    stub: dict[Arch, Path] = Field(
-        default_factory=lambda: {
-            Arch.X86_64: Path("/usr/lib/systemd/boot/efi/linuxx64.efi.stub"),
-            Arch.ARM64: Path("/usr/lib/systemd/boot/efi/linuxaa64.efi.stub"),
-        }
-    )
-    sign: SigningKey | None = None
-    mirrors: tuple[Text, ...] = ()
-
-    @model_validator(mode="after")
-    def _can_be_served(self) -> "NetworkBoot":
-        refuse_if_any(self._problems())
-        return self
-
-    def _problems(self) -> Iterator[Problem]:
-        if self.dhcp is not DhcpMode.EXTERNAL and not self.interfaces:
-            yield Problem(("interfaces",), "is missing: DHCP answers on named interfaces only", "name them: [eno1]")
-        if (self.dhcp is DhcpMode.FULL) != bool(self.ranges):
-            yield Problem(("ranges",), "and dhcp: full belong together", "write both, or neither")
-
-
 class PackageSource(Profile):
     """Where packages come from: an apt repository by `uri`, or a `folder` of .deb files.
 
@@ -183,6 +113,7 @@ class Limits(Profile):
     per_rack: Annotated[Whole, Field(ge=1, le=1000)] = 4
     requests_per_bmc: Annotated[Whole, Field(ge=1, le=8)] = 2
     requests_per_site: Annotated[Whole, Field(ge=1, le=100_000)] = 1000
+    downloads: Annotated[Whole, Field(ge=1, le=10_000, description="large files sent at once by one process")] = 64
     workers: Annotated[Whole, Field(ge=1, le=64, description="slots for worker processes on PostgreSQL")] = 8
 
 
@@ -257,6 +188,7 @@ def load_site(path: Path, environment: Environment | None = None) -> Site:
     for field in ("expected", "profiles", "firmware_dir"):
         if (value := getattr(site, field)) is not None:
             changes[field] = folder / value
+    changes["network_boot"] = site.network_boot.below(folder)
     if env.database_url is not None:
         changes["database_url"] = env.database_url
     return site.model_copy(update=changes)
