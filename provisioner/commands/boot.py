@@ -2,6 +2,8 @@
 
 import typer
 
+from provisioner.commands.boot_keys import boot_keys
+
 boot_app = typer.Typer(
     help="Network boot: configuration of DHCP and web servers, keys of boot programs.", no_args_is_help=True
 )
@@ -10,3 +12,6 @@ boot_app = typer.Typer(
 @boot_app.callback()
 def _boot() -> None:
     """Network boot."""
+
+
+boot_app.command("keys")(boot_keys)
