@@ -3,21 +3,26 @@
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from images.build import build_image
 from images.digest import DigestError, parse_digest
 from images.manifest import ImageManifest
 from images.store import ArtefactAbsentError, ArtefactCorruptError, ArtefactStore
 from profiles.catalog import Catalog
 from profiles.findings import did_you_mean
+from profiles.images.debian import DebianImage
 from profiles.matching import Found, Refusal, match
-from profiles.models import AgentImage, HardwareClass
+from profiles.models import HardwareClass
 from profiles.release import Release
+from provisioner.built_images import built_image, manifest_in
 from provisioner.errors import BadInput, NotFound
 from provisioner.models.package import Package
 
 
-def check_chosen(catalog: Catalog, chosen: Mapping[str, str]) -> None:
-    """Every chosen release exists and is for the hardware class that it is chosen for. Raises `BadInput`."""
+def check_chosen(catalog: Catalog, chosen: Mapping[str, str], data_dir: Path) -> None:
+    """Every chosen release exists, is for the hardware class that it is chosen for, and its image is built.
+
+    Raises `BadInput` with everything that is wrong.
+    """
+    artefacts = artefacts_in(data_dir)
     findings = []
     for hardware_class, name in chosen.items():
         release = catalog.releases.get(name)
@@ -25,46 +30,55 @@ def check_chosen(catalog: Catalog, chosen: Mapping[str, str]) -> None:
             findings.append(f"there is no release {name}; {did_you_mean(name, catalog.releases)}")
         elif release.hardware_class != hardware_class:
             findings.append(f"{name} is for {release.hardware_class}, not for {hardware_class}")
-        elif not isinstance(catalog.images[release.image], AgentImage):
-            findings.append(f"{name} boots {release.image}, which cannot be built yet; name an image with root: agent")
+        elif isinstance(image := catalog.images[release.image], DebianImage):
+            try:
+                built_image(image, data_dir, artefacts)
+            except BadInput as error:
+                findings.append(f"{name}: {error}")
     if findings:
         raise BadInput("\n".join(f"releases: {finding}" for finding in findings))
+
+
+def artefacts_in(data_dir: Path) -> ArtefactStore:
+    """The site's store of files by digest."""
+    return ArtefactStore(data_dir / "artefacts")
 
 
 class ReleaseShelf:
     """`Releases` and `Artefacts`."""
 
-    def __init__(self, catalog: Catalog, chosen: Mapping[str, str], artefacts: ArtefactStore, public_url: str) -> None:
-        """Builds the images of `chosen` (hardware class -> release name), which `check_chosen` has passed."""
-        self._catalog, self._artefacts, self._public_url = catalog, artefacts, public_url
-        self._roots: dict[str, str] = {}
+    def __init__(
+        self, catalog: Catalog, chosen: Mapping[str, str], data_dir: Path, public_url: str, firmware_dir: Path | None
+    ) -> None:
+        """Take the images of `chosen` (hardware class -> release name), which `check_chosen` has passed."""
+        self._catalog, self._data_dir, self._public_url = catalog, data_dir, public_url
+        self._firmware_dir = firmware_dir
+        self._artefacts = artefacts_in(data_dir)
+        self._manifests: dict[str, ImageManifest] = {}
         self._desired = {name: self._resolve(release) for name, release in chosen.items()}
 
-    def stock(self, firmware_dir: Path | None) -> tuple[str, ...]:
-        """Put the firmware packages of the chosen releases into the store; those that `firmware_dir` lacks.
+    def stock(self) -> tuple[str, ...]:
+        """Put the firmware packages of the chosen releases into the store; those that the firmware folder lacks.
 
         Raises `BadInput` when a file is not what its bundle says.
         """
-        missing = []
-        for file, digest in self._packages():
-            path = firmware_dir / file if firmware_dir else None
-            if path is None or not path.is_file():
-                if self.package(digest) is None:
-                    missing.append(file)
-                continue
-            try:
-                self._artefacts.put_file(path, parse_digest(digest))
-            except ArtefactCorruptError as error:
-                raise BadInput(f"{error}; correct the bundle or replace the file") from error
-        return tuple(missing)
+        return tuple(file for release in self._desired.values() for file in self._stock(release))
 
     def hardware_class(self, found: Found) -> HardwareClass | Refusal:
         """As the protocol says."""
         return match(self._catalog, found)
 
     def desired(self, hardware_class: str) -> Release | None:
-        """As the protocol says."""
+        """As the protocol says. The image is the one that was built when the service started."""
         return self._desired.get(hardware_class)
+
+    def named(self, name: str) -> Release:
+        """As the protocol says. Firmware packages of it that are missing are asked for when a node needs them."""
+        if name not in self._catalog.releases:
+            raise NotFound(f"there is no release {name}; {did_you_mean(name, self._catalog.releases)}")
+        release = self._resolve(name)
+        tuple(self._stock(release))
+        return release
 
     def package(self, digest: str) -> Package | None:
         """As the protocol says."""
@@ -74,11 +88,14 @@ class ReleaseShelf:
             return None
         return Package(path, f"{self._public_url}/v1/artefacts/{digest}", path.stat().st_size)
 
-    def root_of(self, image: str) -> str:
-        """As the protocol says."""
-        if image not in self._roots:
-            raise NotFound(f"image {image} is not in the artefact store")
-        return self._roots[image]
+    def manifest(self, image: str) -> ImageManifest:
+        """As the protocol says. What a digest names never changes, so it is read once."""
+        if image not in self._manifests:
+            try:
+                self._manifests[image] = manifest_in(self._artefacts, parse_digest(image))
+            except DigestError as error:
+                raise NotFound(f"{image}: no such image") from error
+        return self._manifests[image]
 
     def path(self, digest: str) -> Path:
         """As the protocol says."""
@@ -89,15 +106,18 @@ class ReleaseShelf:
 
     def _resolve(self, release: str) -> Release:
         image = self._catalog.images[self._catalog.releases[release].image]
-        manifest = build_image(image.name, image.arch, self._artefacts)
-        self._roots[manifest.digest] = _root(manifest)
+        manifest = built_image(image, self._data_dir, self._artefacts)
         return self._catalog.resolve_release(release, manifest.digest)
 
-    def _packages(self) -> Iterator[tuple[str, str]]:
-        for release in self._desired.values():
-            for component in release.firmware.components:
-                yield component.artefact.file, f"sha256:{component.artefact.sha256}"
-
-
-def _root(manifest: ImageManifest) -> str:
-    return manifest.artefact("root").digest
+    def _stock(self, release: Release) -> Iterator[str]:
+        for component in release.firmware.components:
+            file, digest = component.artefact.file, f"sha256:{component.artefact.sha256}"
+            path = self._firmware_dir / file if self._firmware_dir else None
+            if path is None or not path.is_file():
+                if self.package(digest) is None:
+                    yield file
+                continue
+            try:
+                self._artefacts.put_file(path, parse_digest(digest))
+            except ArtefactCorruptError as error:
+                raise BadInput(f"{error}; correct the bundle or replace the file") from error

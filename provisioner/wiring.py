@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
-from images.store import ArtefactStore
 from profiles.catalog import Catalog
 from profiles.findings import ProfileError
 from profiles.loader import SHIPPED, load_catalog
@@ -70,7 +69,7 @@ def check(site: Site) -> Checked:
         expected = read_expected(site.expected) if site.expected else ()
     except ProfileError as error:
         raise BadInput(str(error)) from error
-    check_chosen(catalog, site.releases)
+    check_chosen(catalog, site.releases, site.data_dir)
     return Checked(site, catalog, expected)
 
 
@@ -104,8 +103,8 @@ async def running(checked: Checked, environment: Environment) -> AsyncIterator[R
 @asynccontextmanager
 async def _running(checked: Checked, store: Store, pulse: Pulse) -> AsyncIterator[Running]:
     site, clock = checked.site, PacedClock(float(checked.site.speed))
-    shelf = ReleaseShelf(checked.catalog, site.releases, ArtefactStore(site.data_dir / "artefacts"), site.url)
-    missing = shelf.stock(site.firmware_dir)
+    shelf = ReleaseShelf(checked.catalog, site.releases, site.data_dir, site.url, site.firmware_dir)
+    missing = shelf.stock()
     bmcs = _bmcs(site, store, clock)
     awake = Wakefulness()
     world = _world(store, bmcs, clock=clock, shelf=shelf, awake=awake, public_url=site.url)
@@ -170,7 +169,9 @@ async def _engine_settings(site: Site, clock: PacedClock, slot: SlotLease | None
 async def _take_in(expected: tuple[Expected, ...], store: Store, world: World) -> None:
     await store.nodes.expect([one.node for one in expected], world.clock.now())
     for one in expected:
-        if one.credentials is not None:
+        if one.credentials is not None and one.keep_password:
+            await store.vault.put_kept(one.node.name, one.credentials)
+        elif one.credentials is not None:
             await store.vault.put_factory(one.node.name, one.credentials)
 
 

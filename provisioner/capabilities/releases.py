@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Protocol
 
+from images.manifest import ImageManifest
 from profiles.matching import Found, Refusal
 from profiles.models import HardwareClass
 from profiles.release import Release
@@ -20,6 +21,13 @@ class Releases(Protocol):
         """The release that the site wants on this class; None when it has chosen none."""
         ...
 
+    def named(self, name: str) -> Release:
+        """Any release of the profiles, with its image as it is built now.
+
+        Raises `NotFound` when there is none of that name, `BadInput` with what to run when its image is not there.
+        """
+        ...
+
 
 class Artefacts(Protocol):
     """Files by digest, as nodes and BMCs fetch them."""
@@ -28,8 +36,8 @@ class Artefacts(Protocol):
         """A firmware package; None when the file has not been put into the store."""
         ...
 
-    def root_of(self, image: str) -> str:
-        """The digest of the root that an image digest names. Raises `NotFound`."""
+    def manifest(self, image: str) -> ImageManifest:
+        """What an image consists of, old ones that nodes still run too. Raises `NotFound`."""
         ...
 
     def path(self, digest: str) -> Path:

@@ -59,7 +59,7 @@ async def open_ticket(world: World, key: RunKey) -> None:
         key=Secret(secrets.token_urlsafe(24)),
         token=Secret(secrets.token_urlsafe(24)),
         image=release.image_digest,
-        root=world.artefacts.root_of(release.image_digest),
+        root=world.artefacts.manifest(release.image_digest).artefact("root").digest,
         served=0,
         boot_id=None,
         registered_at=None,

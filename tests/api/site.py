@@ -21,6 +21,7 @@ from images.manifest import ImageManifest
 from images.store import ArtefactAbsentError, ArtefactStore
 from profiles.loader import load_catalog
 from profiles.release import Release
+from provisioner.built_images import manifest_in
 from provisioner.capabilities.bmcs import Bmc, Bmcs
 from provisioner.capabilities.cipher import Cipher
 from provisioner.capabilities.releases import Releases
@@ -116,8 +117,8 @@ class Files:
     def package(self, digest: str) -> Package | None:
         return None
 
-    def root_of(self, image: str) -> str:
-        return self.image.artefact("root").digest
+    def manifest(self, image: str) -> ImageManifest:
+        return manifest_in(self.store, parse_digest(image))
 
     def path(self, digest: str) -> Path:
         try:

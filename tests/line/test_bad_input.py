@@ -65,9 +65,9 @@ CASES: dict[str, tuple[Break, list[str]]] = {
         _in("profiles/firmware/hgx-h100-2025-1.yaml", "version: ", "version: 1.10 # "),
         ["hgx-h100-2025-1.yaml:", 'quote it: "1.10"'],
     ),
-    "image that nothing builds yet": (
+    "image that has not been built": (
         _in("profiles/releases/hgx-h100-2025-1.yaml", "image: agent-x86-64", "image: gpu-r580"),
-        ["hgx-h100-2025-1 boots gpu-r580, which cannot be built yet", "root: agent"],
+        ["hgx-h100-2025-1: image gpu-r580 has not been built; run: firstlight image build gpu-r580"],
     ),
     "abstract image": (
         _in("profiles/releases/hgx-h100-2025-1.yaml", "image: agent-x86-64", "image: gpu-base"),

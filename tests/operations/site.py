@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from images.digest import Digest
+from images.manifest import Artefact, ImageManifest
 from profiles.catalog import Catalog
 from profiles.loader import SHIPPED, load_catalog
 from profiles.matching import Found, Refusal, match
@@ -75,9 +77,14 @@ class Shelf:
         sha256 = digest.removeprefix("sha256:")
         return None if digest in self.absent else Package(Path(sha256), f"http://site/{digest}", 1)
 
-    def root_of(self, image: str) -> str:
-        """One root for all."""
-        return f"sha256:root-of-{image}"
+    def named(self, name: str) -> Release:
+        """A shipped one."""
+        return release_named(name)
+
+    def manifest(self, image: str) -> ImageManifest:
+        """One root for each image."""
+        root = Artefact("root", Digest(f"sha256:root-of-{image}"), 1)
+        return ImageManifest("agent", "x86_64", (root,))
 
     def path(self, digest: str) -> Path:
         """Nobody reads it."""
