@@ -8,7 +8,7 @@ import typer
 import uvloop
 
 from emulator.config import AgentKind, FleetConfig, load_fleet
-from emulator.errors import ConfigError, writing_into
+from emulator.errors import ConfigError, EmulatorError, writing_into
 from emulator.fault_rates import with_fault_rates
 from emulator.faults.listing import by_concern, described, lines
 from emulator.fleet import Settings, fleet_of, invent, write_fleet
@@ -19,8 +19,10 @@ from emulator.package import write_packages
 from emulator.persona.load import persona_names
 from emulator.racks import Plan
 from emulator.replay import recorded_bmcs, recorded_kind
+from emulator.vm.command import vm
 
 application = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False)
+application.command()(vm)
 
 
 @application.command()
@@ -136,6 +138,9 @@ def main() -> None:
     except ConfigError as error:
         typer.echo(f"firstlight-emulator: {error}", err=True)
         raise SystemExit(2) from error
+    except EmulatorError as error:
+        typer.echo(f"firstlight-emulator: {error}", err=True)
+        raise SystemExit(1) from error
 
 
 if __name__ == "__main__":

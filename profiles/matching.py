@@ -60,7 +60,7 @@ def _differences(hardware: HardwareClass, found: Found) -> Iterable[str]:
         yield f'arch "{found.arch}" is not {wanted.arch}'
     for gpu_model in sorted(set(found.gpu_models)):
         if not _fits(gpu_model, wanted.gpu_model):
-            yield f'GPU "{gpu_model}" is not {" or ".join(wanted.gpu_model)}'
+            yield f'GPU "{gpu_model}" is not {" or ".join(wanted.gpu_model) or "there: it has none"}'
     if len(found.gpu_models) > hardware.gpu_count:
         yield f"{len(found.gpu_models)} GPUs are more than {hardware.gpu_count}"
 

@@ -61,11 +61,11 @@ CHECK_METRICS: dict[CheckKind, tuple[str, ...]] = {
 
 
 class Match(Profile):
-    """Globs over what the BMC reports, case-insensitive; one of each list must match."""
+    """Globs over what the BMC reports, case-insensitive; one of each list must match. No `gpu_model`: no GPUs."""
 
     manufacturer: Annotated[tuple[Glob, ...], Field(min_length=1)]
     model: Annotated[tuple[Glob, ...], Field(min_length=1)]
-    gpu_model: Annotated[tuple[Glob, ...], Field(min_length=1)]
+    gpu_model: tuple[Glob, ...] = ()
     arch: Arch
 
 
@@ -75,9 +75,17 @@ class HardwareClass(Profile):
     name: Name
     description: Text
     match: Match
-    gpu_count: Annotated[Whole, Field(ge=1, le=64)]
-    nvlink_domain_size: Annotated[Whole, Field(ge=1, le=1024, description="GPUs in one NVLink domain")]
+    gpu_count: Annotated[Whole, Field(ge=0, le=64)]
+    nvlink_domain_size: Annotated[Whole, Field(ge=0, le=1024, description="GPUs in one NVLink domain")]
     factory_credential_hint: Annotated[Text, Field(description="where a technician finds the factory password")]
+
+    @model_validator(mode="after")
+    def _has_gpus_or_none(self) -> Self:
+        if bool(self.gpu_count) != bool(self.match.gpu_model):
+            message = "says GPUs" if self.gpu_count else "says no GPUs"
+            other = "match.gpu_model names none" if self.gpu_count else "match.gpu_model names some"
+            refuse_if_any([Problem(("gpu_count",), f"{message}, and {other}", "correct one of them")])
+        return self
 
 
 class BiosProfile(Profile):
@@ -124,12 +132,15 @@ class FirmwareComponent(Profile):
 
 
 class FirmwareBundle(Profile):
-    """Component versions that were tested together, in the order of flashing: firmware/*.yaml."""
+    """Component versions that were tested together, in the order of flashing: firmware/*.yaml.
+
+    None at all where the firmware is not ours to change, as on virtual machines; that has to be written.
+    """
 
     name: Name
     description: Text
     hardware_class: Name
-    components: Annotated[tuple[FirmwareComponent, ...], Field(min_length=1)]
+    components: tuple[FirmwareComponent, ...]
 
     @model_validator(mode="after")
     def _components_are_distinct(self) -> Self:

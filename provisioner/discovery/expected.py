@@ -22,10 +22,14 @@ NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$"
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """One node of the list. `credentials` are those of its label, when the list has them."""
+    """One node of the list. `credentials` are those of its label, when the list has them.
+
+    `keep_password`: they stay; somebody else takes care of them.
+    """
 
     node: ExpectedNode
     credentials: Credentials | None
+    keep_password: bool = False
 
 
 def read_expected(path: Path) -> tuple[Expected, ...]:
@@ -58,6 +62,7 @@ class ExpectedEntry(Profile):
     serial: Annotated[str, Field(min_length=1)] | None = None
     factory_username: Annotated[str, Field(min_length=1)] | None = None
     factory_password: Annotated[SecretStr, Field(min_length=1)] | None = None
+    keep_password: Annotated[bool, Field(description="the BMC's password is managed elsewhere and stays")] = False
 
     @field_validator("factory_password")
     @classmethod
@@ -65,6 +70,13 @@ class ExpectedEntry(Profile):
         if password is not None and info.data.get("factory_username") is None:
             raise refuse("is there without factory_username", "add factory_username, or leave both out")
         return password
+
+    @field_validator("keep_password")
+    @classmethod
+    def _is_known(cls, kept: bool, info: ValidationInfo) -> bool:  # noqa: FBT001 - a field's value
+        if kept and info.data.get("factory_password") is None:
+            raise refuse("is there without factory_password", "add the password that stays, or leave this out")
+        return kept
 
 
 class ExpectedList(Profile):
@@ -109,4 +121,5 @@ def _expected(entry: ExpectedEntry) -> Expected:
     )
     if entry.factory_username is None or entry.factory_password is None:
         return Expected(node, None)
-    return Expected(node, Credentials(entry.factory_username, Secret(entry.factory_password.get_secret_value())))
+    credentials = Credentials(entry.factory_username, Secret(entry.factory_password.get_secret_value()))
+    return Expected(node, credentials, entry.keep_password)

@@ -15,7 +15,7 @@ async def secure(durable: Durable, world: World, key: RunKey) -> Outcome:
     """Change the password, and believe only a login with the new one."""
     await durable.step("set_password", set_password, world, key)
     await durable.step("verify_password", verify_password, world, key)
-    return Outcome(State.SECURED, "the BMC accepts the new password")
+    return Outcome(State.SECURED, "the BMC accepts the password that stays")
 
 
 async def set_password(world: World, key: RunKey) -> None:

@@ -180,3 +180,14 @@ def test_a_list_in_both_forms_reads_the_same(tmp_path_factory: pytest.TempPathFa
         except ProfileError as refused:
             outcomes.append([(one.field, one.message) for one in refused.findings])
     assert sorted(map(str, outcomes[0])) == sorted(map(str, outcomes[1]))
+
+
+def test_a_password_that_stays_is_in_the_list(tmp_path: Path) -> None:
+    """Accounts that a site's own vault or directory manages."""
+    path = tmp_path / "expected.csv"
+    head = "name,rack,position,bmc_address,factory_username,factory_password,keep_password\n"
+    path.write_text(f"{head}n1,r01,1,127.20.1.1,admin,secret,true\nn2,r01,2,127.20.1.2,admin,secret,\n")
+    assert [one.keep_password for one in read_expected(path)] == [True, False]
+    path.write_text(f"{head}n1,r01,1,127.20.1.1,,,true\n")
+    with pytest.raises(ProfileError, match="keep_password: is there without factory_password; add the password"):
+        read_expected(path)

@@ -84,6 +84,10 @@ class MemoryVault:
         """What the label says."""
         self.drawers.setdefault(node, _Drawer()).factory = credentials
 
+    async def put_kept(self, node: NodeName, credentials: Credentials) -> None:
+        """What stays."""
+        self.drawers[node] = _Drawer(factory=credentials, current=credentials)
+
     async def replace(self, node: NodeName, credentials: Credentials) -> None:
         """What a person says."""
         self.drawers[node] = _Drawer(factory=credentials)

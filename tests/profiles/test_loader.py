@@ -178,7 +178,7 @@ def test_a_bundle_for_another_class_is_refused_where_it_is_named(tmp_path: Path)
 def test_all_findings_of_all_files_come_at_once(tmp_path: Path) -> None:
     changed = (
         edited("firmware/box-1.yaml", "size_bytes: 4096", "size_bytes: big")
-        | edited("hardware/box.yaml", "gpu_count: 8", "gpu_count: 0\ngpus: 8")
+        | edited("hardware/box.yaml", "gpu_count: 8", "gpu_count: -1\ngpus: 8")
         | edited("releases/box-first.yaml", "burn_in: quick", "burn_in: slow")
     )
     found = findings_of(write_catalog(tmp_path, changed))

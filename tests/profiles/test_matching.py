@@ -110,3 +110,14 @@ CATALOG = Catalog(
     burn_in_plans={},
     releases={},
 )
+
+
+def test_a_class_without_gpus_takes_no_server_that_has_some(tmp_path: Path) -> None:
+    """Head nodes and virtual machines: no GPUs is a fact about the class, and a GPU there is a surprise."""
+    without = FILES["hardware/box.yaml"].replace('gpu_model: ["*H100*"]', "gpu_model: []")
+    changed = {"hardware/box.yaml": without.replace("gpu_count: 8", "gpu_count: 0")}
+    catalog = load_catalog(write_catalog(tmp_path, changed))
+    assert name_of(match(catalog, replace(FOUND, gpu_models=()))) == "box"
+    refused = match(catalog, FOUND)
+    assert isinstance(refused, Refusal)
+    assert 'GPU "NVIDIA H100 80GB HBM3" is not there: it has none' in str(refused)

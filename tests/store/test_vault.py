@@ -93,3 +93,12 @@ def test_passwords_are_what_every_bmc_takes() -> None:
     assert len(passwords) == 200
     for password in passwords:
         assert re.fullmatch(r"(?=.*[a-z])(?=.*[A-Z])(?=.*[0-9])[A-Za-z0-9]{20}", password)
+
+
+async def test_a_password_that_is_managed_elsewhere_is_in_force_and_stays(store: Store) -> None:
+    """BMC accounts of a directory or a vault of the site; a BMC without an AccountService cannot change any."""
+    await add_nodes(store)
+    await store.vault.put_kept(N1, LABEL)
+    assert (await store.vault.current(N1), await store.vault.is_ours(N1)) == (LABEL, True)
+    await store.vault.put_kept(N1, Credentials("root", Secret("rotated")))
+    assert await store.vault.current(N1) == Credentials("root", Secret("rotated"))
