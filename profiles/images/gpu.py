@@ -61,10 +61,12 @@ class GpuPackages(Profile):
     """What the packages are called in the site's mirror; their versions follow the driver.
 
     `mirror`: the site's name of the mirror that has them, where it is not the one of the distribution.
+    `module_source`: the package with the source of the kernel modules, where `delivery: stage` builds them.
     """
 
     mirror: Name | None = None
     driver: Annotated[tuple[PackageName, ...], Field(min_length=1)]
+    module_source: PackageName | None = None
     fabric_manager: PackageName | None = None
     imex: PackageName | None = None
     nvlsm: PackageName | None = None
@@ -105,8 +107,17 @@ class Gpu(Profile):
         for name in ("dcgm", "container_toolkit"):
             if getattr(self, name) is not None and getattr(self.packages, name) is None:
                 yield Problem(("packages", name), f"is missing: {name} has a version", "name the package")
-        if self.driver.delivery is Delivery.STAGE and self.driver.sign_key is None:
+        yield from self._problems_of_the_stage()
+
+    def _problems_of_the_stage(self) -> Iterator[Problem]:
+        staged, source = self.driver.delivery is Delivery.STAGE, ("packages", "module_source")
+        if staged and self.driver.sign_key is None:
             yield Problem(("driver", "sign_key"), "is missing: built modules are signed", "name a key of the site")
+        if staged and self.packages.module_source is None:
+            message = "is missing: delivery: stage builds modules from a package of source"
+            yield Problem(source, message, "name it: nvidia-kernel-dkms")
+        if not staged and self.packages.module_source is not None:
+            yield Problem(source, "is only built where the driver says delivery: stage", "keep one of them")
 
     @property
     def module_options(self) -> dict[str, str]:

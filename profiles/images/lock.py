@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from profiles.images.debian import DebianImage
+from profiles.images.package_index import Package
 
 SCHEMA = "firstlight.image-lock/1"
 _FOR_PEOPLE = {"description", "owner", "labels", "extends", "abstract"}
@@ -42,6 +43,22 @@ class LockedDriver:
 
 
 @dataclass(frozen=True, slots=True)
+class LockedModules:
+    """Kernel modules that a stage builds before the image: `source` in a tree of exactly the packages `tree`.
+
+    What comes out is the package `package`, which the image needs beside those of the mirror; `depends` and `provides`
+    are the fields of its control file.
+    """
+
+    package: str
+    version: str
+    depends: str
+    provides: str
+    source: LockedPackage
+    tree: tuple[LockedPackage, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Lock:
     """Equal content is an equal digest. `epoch`: the time that every file bears, in seconds since 1970.
 
@@ -59,6 +76,7 @@ class Lock:
     egress_sha256: str
     keys: tuple[str, ...]
     packages: tuple[LockedPackage, ...]
+    modules: LockedModules | None = None
 
     @property
     def digest(self) -> str:
@@ -68,6 +86,11 @@ class Lock:
     def canonical_json(self) -> bytes:
         """Return the lock with sorted keys and compact separators, UTF-8."""
         return _canonical({"schema": SCHEMA, **asdict(self)})
+
+
+def locked_package(one: Package) -> LockedPackage:
+    """Return what a lock keeps of a package of the index."""
+    return LockedPackage(one.name, one.version, one.arch, one.sha256, one.size_bytes, one.filename)
 
 
 def profile_content(image: DebianImage) -> dict[str, Any]:

@@ -22,7 +22,16 @@ from profiles.images.driver_check import (
 )
 from profiles.images.egress import egress_ruleset
 from profiles.images.kinds import Delivery
-from profiles.images.lock import Lock, LockedDriver, LockedKernel, LockedPackage, profile_content, profile_digest
+from profiles.images.lock import (
+    Lock,
+    LockedDriver,
+    LockedKernel,
+    LockedModules,
+    locked_package,
+    profile_content,
+    profile_digest,
+)
+from profiles.images.module_stage import MODULE_SOURCE, ModuleStage, module_package, module_stage
 from profiles.images.package_index import Package, PackageIndex
 from profiles.images.policy import FORBIDDEN_PACKAGES
 from profiles.images.wanted import Wanted, pick, wanted_packages
@@ -58,13 +67,19 @@ def resolve(
             picked[found.name] = found
         else:
             reasons.append(found)
+    stage = module_stage(image, offered, facts)
+    if isinstance(stage, ModuleStage):
+        picked[stage.package.name] = stage.package
+    else:
+        reasons += stage
     essential = {name: found[0] for name, found in offered.items() if found[0].essential}
     closure = close_over({**essential, **picked}, offered, frozenset(image.packages.remove))
     reasons += [*_unmet(image, closure), *_kernels(image, closure), *_unwelcome(image, closure)]
     reasons += [*_modules(image, closure), *check_driver(image, facts, on, _versions(image, closure))]
     if reasons:
         return Refused(tuple(sorted(set(reasons), key=lambda one: (list(map(str, one.field)), one.name, one.text))))
-    return replace(_lock(image, closure, facts), keys=tuple(sorted(set(keys))))
+    modules = stage.locked if isinstance(stage, ModuleStage) else None
+    return replace(_lock(image, closure, facts, modules), keys=tuple(sorted(set(keys))))
 
 
 def _for_arch(index: PackageIndex, arch: str) -> PackageIndex:
@@ -124,7 +139,7 @@ def _versions(image: DebianImage, closure: Closure) -> Mapping[str, str]:
     return {NVLSM: upstream(found.version)} if found else {}
 
 
-def _lock(image: DebianImage, closure: Closure, facts: CompatibilityFacts) -> Lock:
+def _lock(image: DebianImage, closure: Closure, facts: CompatibilityFacts, modules: LockedModules | None) -> Lock:
     (kernel,) = _kernel_packages(closure)
     return Lock(
         image=image.name,
@@ -137,7 +152,8 @@ def _lock(image: DebianImage, closure: Closure, facts: CompatibilityFacts) -> Lo
         keyring_sha256=image.base.keyring_sha256,
         egress_sha256=hashlib.sha256(egress_ruleset(image).encode()).hexdigest(),
         keys=(),
-        packages=tuple(_locked(package) for package in closure.packages.values()),
+        packages=tuple(locked_package(one) for one in closure.packages.values() if not _is_built(one, modules)),
+        modules=modules,
     )
 
 
@@ -152,8 +168,9 @@ def _driver(image: DebianImage, closure: Closure, facts: CompatibilityFacts) -> 
     return LockedDriver(version, components, image.gpu.module_options)
 
 
-def _locked(one: Package) -> LockedPackage:
-    return LockedPackage(one.name, one.version, one.arch, one.sha256, one.size_bytes, one.filename)
+def _is_built(one: Package, modules: LockedModules | None) -> bool:
+    """The package of the stage is in no mirror."""
+    return modules is not None and one.name == modules.package
 
 
 def _kernel_packages(closure: Closure) -> list[str]:
@@ -166,6 +183,8 @@ def _asked_by(image: DebianImage, closure: Closure, name: str) -> tuple[str | in
         name = closure.needed_by[name]
     if name == image.kernel.package:
         return ("kernel", "package")
+    if name == module_package(image):
+        return MODULE_SOURCE
     if image.gpu and name in image.gpu.packages.driver:
         return ("gpu", "packages", "driver", image.gpu.packages.driver.index(name))
     installed = [package.name for package in image.packages.install]

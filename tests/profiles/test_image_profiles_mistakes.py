@@ -173,7 +173,18 @@ MISTAKES = [
     ),
     (
         edited("gpu", "delivery: prebuilt", "delivery: stage"),
-        ["gpu.yaml:8: gpu.driver.sign_key: is missing: built modules are signed; name a key of the site"],
+        [
+            "gpu.yaml:8: gpu.driver.sign_key: is missing: built modules are signed; name a key of the site",
+            "gpu.yaml:11: gpu.packages.module_source: is missing: delivery: stage builds modules from a package of "
+            "source; name it: nvidia-kernel-dkms",
+        ],
+    ),
+    (
+        edited("gpu", "    fabric_manager", "    module_source: nvidia-kernel-dkms\n    fabric_manager"),
+        [
+            "gpu.yaml:12: gpu.packages.module_source: is only built where the driver says delivery: stage; "
+            "keep one of them"
+        ],
     ),
     (
         edited("gpu", "  memory_mode: not", '  dcgm: "4.2.3"\n  memory_mode: not'),
