@@ -1,6 +1,7 @@
 """`firstlight demo`: racks of emulated servers go from dark to ready."""
 
 import asyncio
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -9,10 +10,11 @@ from rich.console import Console
 
 from provisioner.demo.rack import PERSONAS, DemoPlan, emulated, prepare
 from provisioner.demo.show import Show
+from provisioner.demo.virtual_machine import run_with_machine
 from provisioner.errors import BadInput
 from provisioner.logs import log_to
 from provisioner.serving import serve
-from provisioner.settings import Environment
+from provisioner.settings import Environment, Site, load_site
 from provisioner.wiring import check
 
 
@@ -25,10 +27,25 @@ def demo(
     fault: Annotated[list[str] | None, typer.Option(help="NAME@NODE, such as task-vanishes@r01-u02.")] = None,
     port: Annotated[int, typer.Option(min=1, max=65535, help="Of the API; another one when it is taken.")] = 8410,
     exit_when_ready: Annotated[bool, typer.Option("--exit-when-ready", help="End when nobody has to wait.")] = False,
+    vm: Annotated[
+        bool, typer.Option("--vm", help="One real virtual machine instead, with an image built now.")
+    ] = False,
+    inside: Annotated[bool, typer.Option("--inside", hidden=True)] = False,
 ) -> None:
-    """Two racks of eight emulated GPU servers go from dark to ready, over real HTTP, while you watch."""
+    """Two racks of eight emulated GPU servers go from dark to ready, over real HTTP, while you watch.
+
+    With --vm: Debian is built into an image, and a virtual machine's own firmware boots it from the network (root on
+    Debian, a few minutes).
+    """
+    data_dir = data_dir.resolve()
+    if vm:
+        options = ["--exit-when-ready"] if exit_when_ready else []
+        raise typer.Exit(run_with_machine(data_dir, port, options))
+    if inside:
+        _show(load_site(data_dir / "site.yaml"), nullcontext(), exit_when_ready)
+        return
     plan = DemoPlan(
-        data_dir=data_dir.resolve(),
+        data_dir=data_dir,
         racks=racks,
         trays=trays,
         speed=speed,
@@ -37,12 +54,17 @@ def demo(
         port=port,
     )
     plan.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-    log_to(plan.data_dir / "firstlight.log")
+    _show(prepare(plan), emulated(plan), exit_when_ready)
+
+
+def _show(site: Site, servers: AbstractContextManager[object], exit_when_ready: bool) -> None:
+    """Run the site beside `servers` until it ends. Exits with 1 when a node is held at the end of a run that ends."""
+    log_to(site.data_dir / "firstlight.log")
     console = Console()
     show = Show(console, exit_when_ready)
-    checked = check(prepare(plan))
-    with emulated(plan):
-        asyncio.run(serve(checked, Environment(data_dir=plan.data_dir), show.beside))
+    checked = check(site)
+    with servers:
+        asyncio.run(serve(checked, Environment(data_dir=site.data_dir), show.beside))
     for line in show.instructions():
         console.print(line)
     console.print(show.summary(), highlight=False)
