@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from images.agent.backoff import jittered
-from images.agent.boot_words import BootWords, BootWordsError, parse_boot_words
+from images.agent.boot_words import BootWords, BootWordsError, parse_boot_words, read_boot_words
 from images.agent.console import Console
 from images.agent.heartbeat import start_heartbeat
 from images.agent.item import run_item
@@ -27,7 +27,7 @@ def main(arguments: list[str]) -> int:
     signal.signal(signal.SIGTERM, _end)
     archive = Path(sys.argv[0]).resolve()
     try:
-        words = parse_boot_words(arguments or _kernel_words(), _kernel_boot_id())
+        words = parse_boot_words(arguments or read_boot_words(), _kernel_boot_id())
     except BootWordsError as error:
         Console().say("cannot start", reason=error)
         return EXIT_BOOT_WORDS
@@ -41,7 +41,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _serve(words: BootWords, archive: Path, console: Console) -> None:
-    session = Session(words, f"sha256:{hashlib.sha256(archive.read_bytes()).hexdigest()}", console)
+    session = Session(words, words.verified_root or _digest(archive), console)
     session.registration()
     vitals = Vitals(words.boot_id)
     outbox = Outbox(session, console)
@@ -74,8 +74,9 @@ def _next_plan(session: Session, console: Console) -> Plan:
         return NOTHING
 
 
-def _kernel_words() -> list[str]:
-    return Path("/proc/cmdline").read_text(encoding="utf-8").split()
+def _digest(archive: Path) -> str:
+    """Return the digest of what runs where no initrd checked a root: the archive itself."""
+    return f"sha256:{hashlib.sha256(archive.read_bytes()).hexdigest()}"
 
 
 def _kernel_boot_id() -> str:
