@@ -26,6 +26,10 @@ class FoundBmcs(Protocol):
         """Keep what a look around has seen, then that it is over; what is new: an address, or another board there."""
         ...
 
+    async def note(self, seen: Sequence[Sighting], at: datetime) -> Sequence[FoundBmc]:
+        """As `record`, beside any look around."""
+        ...
+
     async def forget(self, before: datetime) -> int:
         """Delete what was last seen before; how many."""
         ...

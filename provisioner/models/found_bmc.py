@@ -13,6 +13,7 @@ class How(StrEnum):
 
     SCAN = "scan"
     SSDP = "ssdp"
+    DHCP = "dhcp"
     PERSON = "person"
 
 

@@ -73,11 +73,16 @@ class SqlFoundBmcs:
 
     async def record(self, scan: Scan, seen: Sequence[Sighting]) -> Sequence[FoundBmc]:
         """Keep what a look around has seen, then that it is over; what is new: an address, or another board there."""
+        new = await self.note(seen, scan.finished_at)
+        await self._database.write(partial(_finish, scan=scan))
+        return new
+
+    async def note(self, seen: Sequence[Sighting], at: datetime) -> Sequence[FoundBmc]:
+        """As `record`, beside any look around."""
         new: list[FoundBmc] = []
         for start in range(0, len(seen), _BATCH):
             batch = seen[start : start + _BATCH]
-            new += await self._database.write(partial(_record, seen=batch, at=scan.finished_at))
-        await self._database.write(partial(_finish, scan=scan))
+            new += await self._database.write(partial(_record, seen=batch, at=at))
         return new
 
     async def forget(self, before: datetime) -> int:
