@@ -10,6 +10,11 @@ from images.boot_program.pe import ProgramError, is_signed
 __all__ = ["SigningError", "SigningPair", "is_signed", "sign", "signed_by"]
 
 _PATIENCE_SECONDS = 120
+_MEANINGS = {
+    "PEM pass phrase": "the key has a passphrase, and nobody is there to type it; name a key without one",
+    "does not match certificate": "the key is not that of the certificate; name two that were made together",
+}
+"""What OpenSSL says: what it means here."""
 
 
 class SigningError(Exception):
@@ -38,10 +43,7 @@ def sign(program: bytes, pair: SigningPair) -> bytes:
         ran = _run(["sbsign", "--key", pair.key, "--cert", pair.certificate, "--output", signed, bare])
         if ran.returncode != 0 or not signed.is_file():
             raise SigningError(f"sbsign cannot sign with {pair.key} and {pair.certificate}: {_why(ran)}")
-        content = signed.read_bytes()
-    if not signed_by(content, pair.certificate):
-        raise SigningError(f"{pair.key} is not the key of {pair.certificate}: name a pair that was made together")
-    return content
+        return signed.read_bytes()
 
 
 def signed_by(program: bytes, certificate: Path) -> bool:
@@ -79,7 +81,8 @@ def _run(command: list[str | Path]) -> "subprocess.CompletedProcess[str]":
 
 
 def _why(ran: "subprocess.CompletedProcess[str]") -> str:
-    lines = [line.strip() for line in (ran.stderr + ran.stdout).splitlines() if line.strip()]
-    if any("pass phrase" in line.lower() or "bad decrypt" in line.lower() for line in lines):
-        return "the key has a passphrase; a build host needs one without"
-    return lines[-1] if lines else f"exit status {ran.returncode}"
+    said = ran.stderr + ran.stdout
+    for words, meaning in _MEANINGS.items():
+        if words in said:
+            return meaning
+    return next((line.strip() for line in said.splitlines() if line.strip()), f"exit status {ran.returncode}")
