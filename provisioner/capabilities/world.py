@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from provisioner.capabilities.bmcs import Bmcs
 from provisioner.capabilities.clock import Awake, Clock
+from provisioner.capabilities.found_hosts import Hosts
 from provisioner.capabilities.login_failures import LoginFailures, PinnedCertificates
 from provisioner.capabilities.records import Boots, BurnIns, Documents, Events, Nodes, UpdateJournal, Vault
 from provisioner.capabilities.releases import Artefacts, Releases
@@ -24,6 +25,7 @@ class World:
     logins: LoginFailures
     certificates: PinnedCertificates
     bmcs: Bmcs
+    hosts: Hosts
     releases: Releases
     artefacts: Artefacts
     public_url: str

@@ -15,6 +15,7 @@ from provisioner.store.database import Database, no_one
 from provisioner.store.documents import SqlDocuments
 from provisioner.store.events import SqlEvents
 from provisioner.store.found_bmcs import SqlFoundBmcs
+from provisioner.store.found_hosts import SqlHosts
 from provisioner.store.migrate import migrate
 from provisioner.store.nodes import SqlNodes
 from provisioner.store.tokens import SqlTokens
@@ -39,6 +40,7 @@ class Store:
     certificates: SqlPinnedCertificates
     leases: SqlWriteLeases
     found_bmcs: SqlFoundBmcs
+    hosts: SqlHosts
     tokens: SqlTokens
 
     def close(self) -> None:
@@ -77,5 +79,6 @@ def open_store(url: str, cipher: Cipher, on_change: Callable[[], None] = no_one)
         certificates=SqlPinnedCertificates(database),
         leases=SqlWriteLeases(database),
         found_bmcs=SqlFoundBmcs(database),
+        hosts=SqlHosts(database),
         tokens=SqlTokens(database),
     )

@@ -54,6 +54,7 @@ def world(store: Store) -> World:
         logins=store.logins,
         certificates=store.certificates,
         bmcs=absent,
+        hosts=store.hosts,
         releases=absent,
         artefacts=absent,
         public_url="http://127.0.0.1:1",
