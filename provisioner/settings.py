@@ -17,7 +17,7 @@ from profiles.yaml_source import read_yaml
 from provisioner.discovery.scan import LARGEST
 from provisioner.errors import BadInput
 from provisioner.models.secret import Secret
-from provisioner.network_boot.settings import NetworkBoot
+from provisioner.network_boot.settings import NetworkBoot, SigningKey
 
 _SMALLER = "name smaller ranges, such as 10.0.0.0/16"
 
@@ -121,7 +121,8 @@ class Site(Profile):
     """site.yaml. Relative paths are relative to the file.
 
     `mirrors`: what `base.mirror` of image profiles names; `debian` is the build host's own apt sources where absent.
-    `site_files`: the folder with the files that image profiles name by digest.
+    `site_files`: the folder with the files that image profiles name by digest. `signing_keys`: what `sign_key` of image
+    profiles names.
     """
 
     name: Name
@@ -137,6 +138,7 @@ class Site(Profile):
     limits: Limits = Limits()
     network_boot: NetworkBoot = NetworkBoot()
     mirrors: dict[Name, tuple[PackageSource, ...]] = Field(default_factory=dict)
+    signing_keys: dict[Name, SigningKey] = Field(default_factory=dict)
     site_files: Path | None = None
     releases: dict[Name, Name] = Field(default_factory=dict)
     speed: Annotated[
@@ -189,6 +191,7 @@ def load_site(path: Path, environment: Environment | None = None) -> Site:
         if (value := getattr(site, field)) is not None:
             changes[field] = folder / value
     changes["network_boot"] = site.network_boot.below(folder)
+    changes["signing_keys"] = {name: key.below(folder) for name, key in site.signing_keys.items()}
     if env.database_url is not None:
         changes["database_url"] = env.database_url
     return site.model_copy(update=changes)

@@ -47,7 +47,8 @@ class LockedModules:
     """Kernel modules that a stage builds before the image: `source` in a tree of exactly the packages `tree`.
 
     What comes out is the package `package`, which the image needs beside those of the mirror; `depends` and `provides`
-    are the fields of its control file.
+    are the fields of its control file. `certificate_sha256`: of the key that signs them, 64 hex digits; None where the
+    lock was made without a site.
     """
 
     package: str
@@ -56,6 +57,7 @@ class LockedModules:
     provides: str
     source: LockedPackage
     tree: tuple[LockedPackage, ...]
+    certificate_sha256: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

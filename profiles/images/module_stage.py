@@ -1,11 +1,11 @@
 """Kernel modules that are built before the image: from which source, in which tree, into which package."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from profiles.compat.facts import CompatibilityFacts
-from profiles.images.closure import close_over
+from profiles.images.closure import Closure, close_over
 from profiles.images.debian import DebianImage, kernel_abi
 from profiles.images.driver_check import ImageReason, driver_version, refusal
 from profiles.images.gpu import Gpu
@@ -29,7 +29,7 @@ class ModuleStage:
 
 
 def module_stage(
-    image: DebianImage, index: PackageIndex, facts: CompatibilityFacts
+    image: DebianImage, index: PackageIndex, facts: CompatibilityFacts, signers: Mapping[str, str] | None
 ) -> ModuleStage | tuple[ImageReason, ...]:
     """Return the stage, or every reason why there is none; no reasons where the image needs no stage."""
     abi = kernel_abi(image.kernel.package)
@@ -38,7 +38,7 @@ def module_stage(
         return ()
     wanted = _wanted(image.gpu, abi, driver, image.kernel.version)
     found = [pick(one, index) for one in wanted]
-    missing = tuple(one for one in found if isinstance(one, ImageReason))
+    missing = (*(one for one in found if isinstance(one, ImageReason)), *_unsigned(image.gpu, signers))
     if missing:
         return missing
     source, *tools = (one for one in found if isinstance(one, Package))
@@ -46,7 +46,12 @@ def module_stage(
     tree = close_over({**essential, **{one.name: one for one in tools}}, index, frozenset())
     if tree.unmet:
         return tuple(_unmet(one.package, one.clause) for one in tree.unmet)
+    return _stage(image, source, tree, signers)
+
+
+def _stage(image: DebianImage, source: Package, tree: Closure, signers: Mapping[str, str] | None) -> ModuleStage:
     package = _built(source, image)
+    signer = image.gpu.driver.sign_key if image.gpu else None
     locked = LockedModules(
         package=package.name,
         version=package.version,
@@ -54,6 +59,7 @@ def module_stage(
         provides=", ".join(_provided(package)),
         source=locked_package(source),
         tree=tuple(locked_package(one) for one in tree.packages.values()),
+        certificate_sha256=signers.get(signer) if signers and signer else None,
     )
     return ModuleStage(package, locked)
 
@@ -70,6 +76,14 @@ def _wanted(gpu: Gpu, abi: str, driver: str, kernel: str | None) -> Iterator[Wan
         yield Wanted(gpu.packages.module_source, MODULE_SOURCE, upstream=driver)
     yield Wanted(f"linux-headers-{abi}", ("kernel", "package"), version=kernel)
     yield Wanted(_COMPILER, MODULE_SOURCE)
+
+
+def _unsigned(gpu: Gpu, signers: Mapping[str, str] | None) -> Iterator[ImageReason]:
+    name = gpu.driver.sign_key
+    if signers is not None and name not in signers:
+        known = f"it has {', '.join(sorted(signers))}" if signers else "it has none"
+        text = f"the site has no signing key {name}; {known}: name it under signing_keys of site.yaml"
+        yield refusal(("gpu", "driver", "sign_key"), "sign-key-missing", text)
 
 
 def _unmet(package: str, clause: str) -> ImageReason:

@@ -49,11 +49,18 @@ class Refused:
 
 
 def resolve(
-    image: DebianImage, index: PackageIndex, facts: CompatibilityFacts, on: date, *, keys: Collection[str] = ()
+    image: DebianImage,
+    index: PackageIndex,
+    facts: CompatibilityFacts,
+    on: date,
+    *,
+    keys: Collection[str] = (),
+    signers: Mapping[str, str] | None = None,
 ) -> Lock | Refused:
     """Choose every package; `on` is the day for which the driver's support is judged.
 
-    `keys`: fingerprints of the keys that signed the index.
+    `keys`: fingerprints of the keys that signed the index. `signers`: SHA-256 of the certificates of the site's signing
+    keys, by name; None where there is no site to ask.
     """
     offered = _for_arch(index, DEBIAN_ARCH[image.arch])
     if not any(one.arch != "all" for found in offered.values() for one in found):
@@ -67,7 +74,7 @@ def resolve(
             picked[found.name] = found
         else:
             reasons.append(found)
-    stage = module_stage(image, offered, facts)
+    stage = module_stage(image, offered, facts, signers)
     if isinstance(stage, ModuleStage):
         picked[stage.package.name] = stage.package
     else:

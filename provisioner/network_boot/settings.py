@@ -87,10 +87,14 @@ class DhcpRange(Profile):
 
 
 class SigningKey(Profile):
-    """Key (PEM) and certificate (PEM) that boot programs are signed with; `firstlight boot keys` makes them."""
+    """Key and certificate (PEM) for boot programs or kernel modules; `firstlight boot keys` makes them."""
 
     key: Path
     certificate: Path
+
+    def below(self, folder: Path) -> "SigningKey":
+        """The same, with relative paths taken from `folder`."""
+        return SigningKey(key=folder / self.key, certificate=folder / self.certificate)
 
 
 class NetworkBoot(Profile):
@@ -124,12 +128,11 @@ class NetworkBoot(Profile):
 
     def below(self, folder: Path) -> "NetworkBoot":
         """The same, with relative paths taken from `folder`."""
-        sign = self.sign and SigningKey(key=folder / self.sign.key, certificate=folder / self.sign.certificate)
         changes = {
             "ipxe": {arch: folder / path for arch, path in self.ipxe.items()},
             "ipxe_bios": folder / self.ipxe_bios,
             "stub": {arch: folder / path for arch, path in self.stub.items()},
-            "sign": sign,
+            "sign": self.sign and self.sign.below(folder),
         }
         return self.model_copy(update=changes)
 

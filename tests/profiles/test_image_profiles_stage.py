@@ -7,7 +7,7 @@ import pytest
 from profiles.images.debian import DebianImage
 from profiles.images.lock import Lock, LockedModules
 from profiles.images.package_index import PackageIndex
-from profiles.images.resolve import resolve
+from profiles.images.resolve import Refused, resolve
 from tests.profiles.image_files import gpu
 from tests.profiles.package_files import DRIVER, KERNEL, index_of
 from tests.profiles.test_image_profiles_lock import DAY, FACTS, lock, reasons
@@ -124,3 +124,18 @@ def test_an_image_with_built_packages_has_no_stage(tmp_path: Path) -> None:
     found = resolve(gpu(tmp_path), index_of(), FACTS, DAY)
     assert isinstance(found, Lock)
     assert found.modules is None
+
+
+def test_the_key_that_signs_is_locked_and_another_one_is_another_lock(tmp_path: Path) -> None:
+    """What a node trusts is the key; a cache that forgot it would hand out modules that no node loads."""
+    locks = [resolve(staged(tmp_path), index(), FACTS, DAY, signers={"site": digit * 64}) for digit in "ab"]
+    assert [modules(one).certificate_sha256 for one in locks if isinstance(one, Lock)] == ["a" * 64, "b" * 64]
+    assert len({one.digest for one in locks if isinstance(one, Lock)}) == 2
+
+
+def test_a_key_that_the_site_lacks_is_refused(tmp_path: Path) -> None:
+    found = resolve(staged(tmp_path), index(), FACTS, DAY, signers={"boot": "a" * 64})
+    assert isinstance(found, Refused)
+    (reason,) = found.reasons
+    assert (reason.field, reason.name) == (("gpu", "driver", "sign_key"), "sign-key-missing")
+    assert reason.text == ("the site has no signing key site; it has boot: name it under signing_keys of site.yaml")
