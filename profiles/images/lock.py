@@ -35,11 +35,16 @@ class LockedKernel:
 
 @dataclass(frozen=True, slots=True)
 class LockedDriver:
-    """The driver with what follows from it: `components` by name, and the parameters of the nvidia module."""
+    """The driver with what follows from it: `components` by name, and the parameters of the nvidia module.
+
+    `certificate` (PEM): of the key that has signed its modules, or will; None where the profile names no key, or where
+    the lock was made without a site.
+    """
 
     version: str
     components: dict[str, str]
     module_options: dict[str, str]
+    certificate: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +52,7 @@ class LockedModules:
     """Kernel modules that a stage builds before the image: `source` in a tree of exactly the packages `tree`.
 
     What comes out is the package `package`, which the image needs beside those of the mirror; `depends` and `provides`
-    are the fields of its control file. `certificate_sha256`: of the key that signs them, 64 hex digits; None where the
-    lock was made without a site.
+    are the fields of its control file.
     """
 
     package: str
@@ -57,7 +61,6 @@ class LockedModules:
     provides: str
     source: LockedPackage
     tree: tuple[LockedPackage, ...]
-    certificate_sha256: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Kernel modules that are built before the image: from which source, in which tree, into which package."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from profiles.compat.facts import CompatibilityFacts
@@ -29,7 +29,7 @@ class ModuleStage:
 
 
 def module_stage(
-    image: DebianImage, index: PackageIndex, facts: CompatibilityFacts, signers: Mapping[str, str] | None
+    image: DebianImage, index: PackageIndex, facts: CompatibilityFacts
 ) -> ModuleStage | tuple[ImageReason, ...]:
     """Return the stage, or every reason why there is none; no reasons where the image needs no stage."""
     abi = kernel_abi(image.kernel.package)
@@ -38,7 +38,7 @@ def module_stage(
         return ()
     wanted = _wanted(image.gpu, abi, driver, image.kernel.version)
     found = [pick(one, index) for one in wanted]
-    missing = (*(one for one in found if isinstance(one, ImageReason)), *_unsigned(image.gpu, signers))
+    missing = tuple(one for one in found if isinstance(one, ImageReason))
     if missing:
         return missing
     source, *tools = (one for one in found if isinstance(one, Package))
@@ -46,12 +46,11 @@ def module_stage(
     tree = close_over({**essential, **{one.name: one for one in tools}}, index, frozenset())
     if tree.unmet:
         return tuple(_unmet(one.package, one.clause) for one in tree.unmet)
-    return _stage(image, source, tree, signers)
+    return _stage(image, source, tree)
 
 
-def _stage(image: DebianImage, source: Package, tree: Closure, signers: Mapping[str, str] | None) -> ModuleStage:
+def _stage(image: DebianImage, source: Package, tree: Closure) -> ModuleStage:
     package = _built(source, image)
-    signer = image.gpu.driver.sign_key if image.gpu else None
     locked = LockedModules(
         package=package.name,
         version=package.version,
@@ -59,7 +58,6 @@ def _stage(image: DebianImage, source: Package, tree: Closure, signers: Mapping[
         provides=", ".join(_provided(package)),
         source=locked_package(source),
         tree=tuple(locked_package(one) for one in tree.packages.values()),
-        certificate_sha256=signers.get(signer) if signers and signer else None,
     )
     return ModuleStage(package, locked)
 
@@ -76,14 +74,6 @@ def _wanted(gpu: Gpu, abi: str, driver: str, kernel: str | None) -> Iterator[Wan
         yield Wanted(gpu.packages.module_source, MODULE_SOURCE, upstream=driver)
     yield Wanted(f"linux-headers-{abi}", ("kernel", "package"), version=kernel)
     yield Wanted(_COMPILER, MODULE_SOURCE)
-
-
-def _unsigned(gpu: Gpu, signers: Mapping[str, str] | None) -> Iterator[ImageReason]:
-    name = gpu.driver.sign_key
-    if signers is not None and name not in signers:
-        known = f"it has {', '.join(sorted(signers))}" if signers else "it has none"
-        text = f"the site has no signing key {name}; {known}: name it under signing_keys of site.yaml"
-        yield refusal(("gpu", "driver", "sign_key"), "sign-key-missing", text)
 
 
 def _unmet(package: str, clause: str) -> ImageReason:

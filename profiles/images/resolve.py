@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, datetime
 
 from profiles.compat.facts import CompatibilityFacts
@@ -55,12 +55,12 @@ def resolve(
     on: date,
     *,
     keys: Collection[str] = (),
-    signers: Mapping[str, str] | None = None,
+    certificates: Mapping[str, str] | None = None,
 ) -> Lock | Refused:
     """Choose every package; `on` is the day for which the driver's support is judged.
 
-    `keys`: fingerprints of the keys that signed the index. `signers`: SHA-256 of the certificates of the site's signing
-    keys, by name; None where there is no site to ask.
+    `keys`: fingerprints of the keys that signed the index. `certificates`: of the site's signing keys (PEM), by name;
+    None where there is no site to ask.
     """
     offered = _for_arch(index, DEBIAN_ARCH[image.arch])
     if not any(one.arch != "all" for found in offered.values() for one in found):
@@ -74,7 +74,7 @@ def resolve(
             picked[found.name] = found
         else:
             reasons.append(found)
-    stage = module_stage(image, offered, facts, signers)
+    stage = module_stage(image, offered, facts)
     if isinstance(stage, ModuleStage):
         picked[stage.package.name] = stage.package
     else:
@@ -82,11 +82,12 @@ def resolve(
     essential = {name: found[0] for name, found in offered.items() if found[0].essential}
     closure = close_over({**essential, **picked}, offered, frozenset(image.packages.remove))
     reasons += [*_unmet(image, closure), *_kernels(image, closure), *_unwelcome(image, closure)]
-    reasons += [*_modules(image, closure), *check_driver(image, facts, on, _versions(image, closure))]
+    reasons += [*_modules(image, closure), *_sign_key(image, certificates)]
+    reasons += [*check_driver(image, facts, on, _versions(image, closure))]
     if reasons:
         return Refused(tuple(sorted(set(reasons), key=lambda one: (list(map(str, one.field)), one.name, one.text))))
     modules = stage.locked if isinstance(stage, ModuleStage) else None
-    return replace(_lock(image, closure, facts, modules), keys=tuple(sorted(set(keys))))
+    return _lock(image, closure, _driver(image, closure, facts, certificates), modules, tuple(sorted(set(keys))))
 
 
 def _for_arch(index: PackageIndex, arch: str) -> PackageIndex:
@@ -146,7 +147,21 @@ def _versions(image: DebianImage, closure: Closure) -> Mapping[str, str]:
     return {NVLSM: upstream(found.version)} if found else {}
 
 
-def _lock(image: DebianImage, closure: Closure, facts: CompatibilityFacts, modules: LockedModules | None) -> Lock:
+def _sign_key(image: DebianImage, certificates: Mapping[str, str] | None) -> Iterator[ImageReason]:
+    name = image.gpu.driver.sign_key if image.gpu else None
+    if name is not None and certificates is not None and name not in certificates:
+        known = f"it has {', '.join(sorted(certificates))}" if certificates else "it has none"
+        text = f"the site has no signing key {name}; {known}: name it under signing_keys of site.yaml"
+        yield refusal(("gpu", "driver", "sign_key"), "sign-key-missing", text)
+
+
+def _lock(
+    image: DebianImage,
+    closure: Closure,
+    driver: LockedDriver | None,
+    modules: LockedModules | None,
+    keys: tuple[str, ...],
+) -> Lock:
     (kernel,) = _kernel_packages(closure)
     return Lock(
         image=image.name,
@@ -155,16 +170,18 @@ def _lock(image: DebianImage, closure: Closure, facts: CompatibilityFacts, modul
         profile_digest=profile_digest(image),
         epoch=int(datetime.fromisoformat(image.base.snapshot).timestamp()),
         kernel=LockedKernel(kernel, closure.packages[kernel].version, kernel.removeprefix(KERNEL_PREFIX)),
-        driver=_driver(image, closure, facts),
+        driver=driver,
         keyring_sha256=image.base.keyring_sha256,
         egress_sha256=hashlib.sha256(egress_ruleset(image).encode()).hexdigest(),
-        keys=(),
+        keys=keys,
         packages=tuple(locked_package(one) for one in closure.packages.values() if not _is_built(one, modules)),
         modules=modules,
     )
 
 
-def _driver(image: DebianImage, closure: Closure, facts: CompatibilityFacts) -> LockedDriver | None:
+def _driver(
+    image: DebianImage, closure: Closure, facts: CompatibilityFacts, certificates: Mapping[str, str] | None
+) -> LockedDriver | None:
     version = driver_version(image.gpu, facts) if image.gpu else None
     if image.gpu is None or version is None:
         return None
@@ -172,7 +189,8 @@ def _driver(image: DebianImage, closure: Closure, facts: CompatibilityFacts) -> 
     packages = {FABRIC_MANAGER: named.fabric_manager, IMEX: named.imex, NVLSM: named.nvlsm}
     needed = [(component, packages.get(component)) for component in fabric_components(image, facts)]
     components = {component: closure.packages[name].version for component, name in needed if name}
-    return LockedDriver(version, components, image.gpu.module_options)
+    certificate = (certificates or {}).get(image.gpu.driver.sign_key or "")
+    return LockedDriver(version, components, image.gpu.module_options, certificate)
 
 
 def _is_built(one: Package, modules: LockedModules | None) -> bool:

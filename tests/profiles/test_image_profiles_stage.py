@@ -128,13 +128,14 @@ def test_an_image_with_built_packages_has_no_stage(tmp_path: Path) -> None:
 
 def test_the_key_that_signs_is_locked_and_another_one_is_another_lock(tmp_path: Path) -> None:
     """What a node trusts is the key; a cache that forgot it would hand out modules that no node loads."""
-    locks = [resolve(staged(tmp_path), index(), FACTS, DAY, signers={"site": digit * 64}) for digit in "ab"]
-    assert [modules(one).certificate_sha256 for one in locks if isinstance(one, Lock)] == ["a" * 64, "b" * 64]
-    assert len({one.digest for one in locks if isinstance(one, Lock)}) == 2
+    found = [resolve(staged(tmp_path), index(), FACTS, DAY, certificates={"site": one}) for one in ("first", "second")]
+    locks = [one for one in found if isinstance(one, Lock)]
+    assert [one.driver.certificate for one in locks if one.driver] == ["first", "second"]
+    assert len({one.digest for one in locks}) == 2
 
 
 def test_a_key_that_the_site_lacks_is_refused(tmp_path: Path) -> None:
-    found = resolve(staged(tmp_path), index(), FACTS, DAY, signers={"boot": "a" * 64})
+    found = resolve(staged(tmp_path), index(), FACTS, DAY, certificates={"boot": "pem"})
     assert isinstance(found, Refused)
     (reason,) = found.reasons
     assert (reason.field, reason.name) == (("gpu", "driver", "sign_key"), "sign-key-missing")
