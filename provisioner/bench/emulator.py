@@ -4,7 +4,8 @@ import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from provisioner.bench.clients.raw_load import Load, load
+from provisioner.bench.clients.connection import Load
+from provisioner.bench.clients.raw_load import load
 from provisioner.bench.prepare import Prepared, prepare_clients
 from provisioner.bench.process import apart, cores
 from provisioner.bench.targets import Emulated, emulated_targets
@@ -72,9 +73,9 @@ def _figures(emulated: Emulated, prepared: Prepared, bmcs: int, seconds: float, 
         tls=prepared.targets[0].tls,
         connections=found.connections,
         gets_per_second=round(found.requests / found.seconds),
-        gets_per_second_of_a_core=round(requests / max(found.emulator_cpu_seconds, 0.01)),
-        emulator_cpu_us_per_get=round(1e6 * found.emulator_cpu_seconds / requests, 1),
+        gets_per_second_of_a_core=round(requests / max(found.server_cpu_seconds, 0.01)),
+        emulator_cpu_us_per_get=round(1e6 * found.server_cpu_seconds / requests, 1),
         client_cpu_us_per_get=round(1e6 * found.client_cpu_seconds / requests, 1),
-        emulator_core_percent=round(100 * found.emulator_cpu_seconds / found.seconds),
+        emulator_core_percent=round(100 * found.server_cpu_seconds / found.seconds),
         client_core_percent=round(100 * found.client_cpu_seconds / found.seconds),
     )
