@@ -5,8 +5,7 @@ from pathlib import Path
 
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey, RSAPublicKey
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.serialization import load_pem_private_key
+from cryptography.hazmat.primitives.serialization import Encoding, load_pem_private_key
 
 from images.boot_program.signing import SigningPair
 from images.modules.errors import SigningKeyError
@@ -47,9 +46,9 @@ def load_certificate(path: Path) -> x509.Certificate:
     return certificate
 
 
-def certificate_sha256(path: Path) -> str:
-    """Return the fingerprint of a certificate, 64 hex digits: what a lock keeps of the key."""
-    return load_certificate(path).fingerprint(SHA256()).hex()
+def certificate_pem(path: Path) -> str:
+    """Return a certificate as a lock keeps it: PEM with nothing around it."""
+    return load_certificate(path).public_bytes(Encoding.PEM).decode()
 
 
 def _content(path: Path) -> bytes:
