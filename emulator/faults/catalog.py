@@ -5,7 +5,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
-from emulator.faults import bios, boot, events, hardware, login, outage, protocol, task, transport, update
+from emulator.faults import bios, boot, events, hardware, login, network_boot, outage, protocol, task, transport, update
 from emulator.faults.arguments import complete, unknown
 from emulator.faults.fault import Arguments, Fault
 from emulator.faults.inventory import FLEET_FAULTS
@@ -20,6 +20,7 @@ CONCERNS: Mapping[str, tuple[Fault, ...]] = MappingProxyType(
         "The minutes of a restart of the BMC": outage.FAULTS,
         "BIOS settings": bios.FAULTS,
         "Power, boot and what runs on the node": boot.FAULTS,
+        "Network boot, from HttpBootUri to the root": network_boot.FAULTS,
         "Parts, sensors and labels": hardware.FAULTS,
         "Events, logs, metric reports and virtual media": events.FAULTS,
     }

@@ -14,6 +14,7 @@ from emulator.stand_in.stand_in import StandIn
 _RESTART_SECONDS = 1.0
 _SHORTEST_SECONDS = 0.2
 _LONGEST_SECONDS = 5.0
+_SQUASHFS = b"hsqs"
 
 
 class Life(Protocol):
@@ -43,13 +44,8 @@ class Agent:
     def __init__(self, board: Board, surroundings: Surroundings) -> None:
         """Nothing runs."""
         self._board = board
-        self._life: Life = (
-            AgentProcess(board)
-            if surroundings.agent == "process"
-            else StandIn(
-                board.persona, board.faults, board.clock, Wire(surroundings.client, surroundings.agents_at_once)
-            )
-        )
+        self._surroundings = surroundings
+        self._life: Life = self._stand_in() if surroundings.agent == "stand-in" else AgentProcess(board)
 
     @property
     def pid(self) -> int | None:
@@ -62,8 +58,14 @@ class Agent:
         return self._life.alive
 
     def prepare(self, root: File) -> None:
-        """Take the root of the next `run`."""
+        """Take the root of the next `run`; nothing here mounts a file system, so a stand-in speaks for such a root."""
+        if self._surroundings.agent == "process":
+            self._life = self._stand_in() if root.content.startswith(_SQUASHFS) else AgentProcess(self._board)
         self._life.prepare(root)
+
+    def _stand_in(self) -> StandIn:
+        board, around = self._board, self._surroundings
+        return StandIn(board.persona, board.faults, board.clock, Wire(around.client, around.agents_at_once))
 
     async def run(self, words: Sequence[str], started: Callable[[], None]) -> None:
         """Run with these command line words; `started` is called whenever it begins. Does not return."""

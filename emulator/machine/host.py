@@ -20,10 +20,10 @@ _SETTLES_SECONDS = 1.0
 
 
 class Boot(Protocol):
-    """What happens after POST; runs until it is cancelled and leaves nothing behind then."""
+    """What happens after POST; leaves nothing behind when it is cancelled, or when the host powers itself off."""
 
     async def run(self, enter: Callable[[str, str], None]) -> None:
-        """Boot; `enter` takes each phase and its BootProgress state."""
+        """Boot; `enter` takes each phase and its BootProgress state. Comes back when the host powers itself off."""
 
 
 class Host:
@@ -163,6 +163,7 @@ class Host:
             return
         self.posted()
         await self._boot.run(self._enter)
+        await self._drop()
 
     def _enter(self, phase: str, progress: str) -> None:
         if progress not in (*self._told, "None"):

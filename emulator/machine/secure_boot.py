@@ -34,8 +34,19 @@ class SecureBoot:
 
     def apply(self) -> None:
         """The host boots. Without a platform key nothing is enforced."""
-        self._board.state.secure_boot = self.wanted and self.has_platform_key
+        enforced = self.has_platform_key
+        stays_on = enforced and self._board.faults.take("secure-boot-stays-on") is not None
+        self._board.state.secure_boot = stays_on or (enforced and self.wanted)
         self._board.save()
+
+    def trusted(self) -> tuple[str, ...] | None:
+        """The certificates of db as PEM, while Secure Boot is enforced; None: it is not."""
+        if not self.current:
+            return None
+        path = f"{self._path}/SecureBootDatabases/db/Certificates"
+        unknown = self._board.faults.take("secure-boot-key-unknown")
+        entries = self._factory(path) if unknown else self.entries(path)
+        return tuple(str(entry["CertificateString"]) for entry in entries.values() if entry.get("CertificateString"))
 
     @property
     def has_platform_key(self) -> bool:

@@ -8,3 +8,11 @@ class BootError(Exception):
         """`reason` is for people."""
         super().__init__(reason)
         self.retry_after = retry_after
+
+
+class PowersOff(BootError):
+    """What runs on the host has given up: it says why, and the host powers itself off instead of trying again."""
+
+
+class LostPower(BootError):
+    """Power went away, in the middle of it."""

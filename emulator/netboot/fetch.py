@@ -1,41 +1,49 @@
 """Files over HTTP as firmware, iPXE and a BMC ask for them."""
 
 import asyncio
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 from urllib.parse import urlsplit
 
 import aiohttp
 from yarl import URL
 
 from emulator.netboot.boot_error import BootError
+from emulator.netboot.kept import Kept
 
 UEFI_AGENT = "UefiHttpBoot/1.0"
 IPXE_AGENT = "iPXE/1.21.1+ (g4bd064de)"
 BMC_AGENT = "curl/7.88.1"
 
-_FETCH = aiohttp.ClientTimeout(total=None, sock_connect=10, sock_read=60)
+FETCH_TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=10, sock_read=60)
 _LARGEST_BYTES = 8 * 2**30
-_KEPT_BYTES = 16 * 2**20  # of each file, so that a fleet that boots at once stays within its memory
-_BLOCK_BYTES = 2**18
+BLOCK_BYTES = 2**18
 _REDIRECTS = 8
-_SECRET_LENGTH = 12  # longer last parts of paths are keys or digests; messages show their beginning only
+_SECRET_LENGTH = 12  # longer parts of paths are keys or digests; messages show their beginning only
+
+HeadRule = Literal["asks", "needs", "skips"]
+"""What firmware makes of HEAD: it asks and goes on whatever the answer is, gives up without a size, never asks."""
 
 
 @dataclass(slots=True)
 class File:
-    """What was fetched. `content` is its beginning only where it is not `complete`; `digest` is of all of it."""
+    """What was fetched. `content` is its beginning only where it is not `complete`; `digest` is of all of it.
+
+    `tail`: its last bytes, where `content` does not hold them.
+    """
 
     url: str
     content_type: str
     digest: str
     content: bytes
     complete: bool = True
+    size_bytes: int = 0
+    tail: bytes = b""
 
     def drop(self) -> None:
         """Give the memory back: the host runs on."""
-        self.content = b""
+        self.content = self.tail = b""
 
 
 class Fetcher:
@@ -47,9 +55,10 @@ class Fetcher:
         self._at_once = at_once
         self._check = check
 
-    async def as_firmware(self, url: str) -> File:
+    async def as_firmware(self, url: str, head: HeadRule = "asks") -> File:
         """HEAD for the size, then GET; a refused HEAD is no reason to stop; a redirection is (EDK2, HttpBootDxe)."""
-        await self._head(url)
+        if head != "skips":
+            await self._head(url, needed=head == "needs")
         return await self._get(url, UEFI_AGENT, redirects=False)
 
     async def as_ipxe(self, url: str) -> File:
@@ -60,18 +69,22 @@ class Fetcher:
         """GET of an image for virtual media."""
         return await self._get(url, BMC_AGENT, redirects=True)
 
-    async def _head(self, url: str) -> None:
+    async def _head(self, url: str, *, needed: bool) -> None:
         self._check()
         try:
             headers = {"User-Agent": UEFI_AGENT, "Accept": "*/*"}
             async with (
                 self._at_once,
-                self._client.head(_verbatim(url), headers=headers, timeout=_FETCH, allow_redirects=False) as answer,
+                self._client.head(
+                    verbatim(url), headers=headers, timeout=FETCH_TIMEOUT, allow_redirects=False
+                ) as answer,
             ):
-                size = answer.content_length or 0
+                size = answer.content_length
         except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
-            raise _failure(url, error) from error
-        if answer.status == 200 and size > _LARGEST_BYTES:
+            raise failure(url, error) from error
+        if needed and (answer.status != 200 or size is None):
+            raise BootError(f"{shown(url)} does not tell its size: HEAD answered {answer.status}")
+        if answer.status == 200 and size and size > _LARGEST_BYTES:
             raise _too_large(url)
 
     async def _get(self, url: str, user_agent: str, *, redirects: bool) -> File:
@@ -81,56 +94,69 @@ class Fetcher:
             async with (
                 self._at_once,
                 self._client.get(
-                    _verbatim(url), headers=headers, timeout=_FETCH, allow_redirects=redirects, max_redirects=_REDIRECTS
+                    verbatim(url),
+                    headers=headers,
+                    timeout=FETCH_TIMEOUT,
+                    allow_redirects=redirects,
+                    max_redirects=_REDIRECTS,
                 ) as answer,
             ):
                 if answer.status != 200:
                     raise _refusal(url, answer)
                 return await _read(url, answer)
         except (aiohttp.ClientError, OSError, TimeoutError, ValueError) as error:
-            raise _failure(url, error) from error
+            raise failure(url, error) from error
 
 
 def shown(url: str) -> str:
-    """The address for a message: without its query, and without the key that may be the end of its path."""
+    """The address for a message: without its query, and without the key that may be in its path."""
     try:
         parts = urlsplit(url)
     except ValueError:
         return "an address that is none"
-    head, separator, last = parts.path.rpartition("/")
-    if len(last) > _SECRET_LENGTH and "." not in last:
-        last = last[: _SECRET_LENGTH // 2] + "..."
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{head}{separator}{last}"
+    path = "/".join(_part(part) for part in parts.path.split("/"))
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{path}"
 
 
-def _verbatim(url: str) -> URL:
+def _part(part: str) -> str:
+    return part[: _SECRET_LENGTH // 2] + "..." if len(part) > _SECRET_LENGTH and "." not in part else part
+
+
+def verbatim(url: str) -> URL:
     """The address as it was given: firmware does not tidy up escapes. Raises ValueError."""
     return URL(url, encoded=all("!" <= mark <= "~" for mark in url))
 
 
 async def _read(url: str, answer: aiohttp.ClientResponse) -> File:
-    digest = hashlib.sha256()
-    blocks = []
-    size = 0
-    async for block in answer.content.iter_chunked(_BLOCK_BYTES):
-        size += len(block)
-        if size > _LARGEST_BYTES:
+    kept = Kept()
+    async for block in answer.content.iter_chunked(BLOCK_BYTES):
+        kept.add(block)
+        if kept.size > _LARGEST_BYTES:
             raise _too_large(url)
-        digest.update(block)
-        if size <= _KEPT_BYTES:
-            blocks.append(block)
+    return file_of(answer, kept)
+
+
+def file_of(answer: aiohttp.ClientResponse, kept: Kept) -> File:
+    """The file of an answer that has come to its end."""
     kind = answer.headers.get("Content-Type", "").partition(";")[0].strip().lower()
-    content = b"".join(blocks)
-    return File(str(answer.url), kind, f"sha256:{digest.hexdigest()}", content, complete=len(content) == size)
+    content = kept.head
+    complete = len(content) == kept.size
+    return File(str(answer.url), kind, kept.digest, content, complete, kept.size, b"" if complete else kept.tail)
+
+
+def retry_after(answer: aiohttp.ClientResponse) -> float | None:
+    """How many seconds the server asks to be left alone; None: it does not say. RFC 9110, 10.2.3."""
+    after = answer.headers.get("Retry-After", "")
+    return float(after) if after.isascii() and after.isdigit() else None
 
 
 def _refusal(url: str, answer: aiohttp.ClientResponse) -> BootError:
-    after = answer.headers.get("Retry-After", "")
     moved = " (a redirection, which UEFI firmware does not follow)" if 300 <= answer.status < 400 else ""
-    return BootError(f"{shown(url)} answered {answer.status}{moved}", float(after) if after.isdigit() else None)
+    return BootError(f"{shown(url)} answered {answer.status}{moved}", retry_after(answer))
 
 
-def _failure(url: str, error: Exception) -> BootError:
+def failure(url: str, error: Exception) -> BootError:
+    """What a client error means to people."""
     # The message of a client error may repeat the whole address, and with it a boot key.
     reason = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__
     return BootError(f"{shown(url)}: {reason}")

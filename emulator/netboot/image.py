@@ -30,10 +30,16 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EfiBinary:
-    """A PE image: its architecture, whether it carries a signature, and the sections of a unified kernel image."""
+    """A PE image: its architecture, where its signature is, and the sections of a unified kernel image.
+
+    `signature`: place and size of the table of certificates in the file, or nothing. `checksum_at`, `directory_at`:
+    what a signature does not cover, besides itself.
+    """
 
     arch: str
-    signed: bool
+    signature: tuple[int, int] | None
+    checksum_at: int
+    directory_at: int
     sections: dict[str, bytes]
 
     @property
@@ -81,11 +87,14 @@ def read_efi(file: File) -> EfiBinary:
         machine, sections = struct.unpack_from("<HH", content, at + 4)
         optional_size = struct.unpack_from("<H", content, at + 20)[0]
         directories = at + 24 + (112 if content[at + 24 : at + 26] == b"\x0b\x02" else 96)
-        signature_size = struct.unpack_from("<I", content, directories + 4 * 8 + 4)[0] if optional_size > 144 else 0
+        directory = directories + 4 * 8
+        signature = struct.unpack_from("<II", content, directory) if optional_size > 144 else (0, 0)
         table = at + 24 + optional_size
         return EfiBinary(
             _ARCHES.get(machine, f"machine type 0x{machine:04x}"),
-            signature_size > 0,
+            signature if signature[1] else None,
+            at + 24 + 64,
+            directory,
             dict(_section(content, table + 40 * number) for number in range(min(sections, 96))),
         )
     except (struct.error, ValueError) as error:

@@ -1,12 +1,13 @@
 """From the first program that firmware loads to a kernel: scripts, iPXE, unified kernel images, ISOs."""
 
 import hashlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
+from emulator.netboot.authenticode import check_signature
 from emulator.netboot.boot_error import BootError
 from emulator.netboot.dhcp import Dhcp
-from emulator.netboot.fetch import Fetcher, File, shown
+from emulator.netboot.fetch import Fetcher, File, HeadRule, shown
 from emulator.netboot.identity import Identity
 from emulator.netboot.image import Kind, declared_type, embedded_script, kind_of, read_efi
 from emulator.netboot.ipxe import Boot, Ipxe
@@ -18,14 +19,18 @@ _MOST_PROGRAMS = 8
 
 @dataclass(frozen=True, slots=True)
 class Firmware:
-    """One host as it boots. `strict_http`: UEFI HTTP boot starts nothing but EFI binaries and disk images (EDK2)."""
+    """One host as it boots. `strict_http`: UEFI HTTP boot starts nothing but EFI binaries and disk images (EDK2).
+
+    `trusted`: while Secure Boot is on, the certificates of db as PEM; None: it is off.
+    """
 
     identity: Identity
     dhcp: Dhcp
     fetcher: Fetcher
     sleep: Callable[[float], Awaitable[None]]
-    secure_boot: bool
+    trusted: Sequence[str] | None
     strict_http: bool
+    head: HeadRule = "asks"
 
     async def boot_http(self, url: str | None) -> Boot | None:
         """UEFI HTTP boot of `url`, or of what DHCP says. None: it left network boot. Raises BootError."""
@@ -36,7 +41,7 @@ class Firmware:
             raise BootError(
                 f"there is no HttpBootUri, and no boot file for architecture 0x{self.identity.http_architecture:04x}"
             )
-        file = await self.fetcher.as_firmware(wanted)
+        file = await self.fetcher.as_firmware(wanted, self.head)
         self._check_type(file)
         return await self._run(file)
 
@@ -57,6 +62,7 @@ class Firmware:
             if kind is Kind.SCRIPT:
                 outcome = await self._ipxe(file)
                 if not isinstance(outcome, File):
+                    self._check_kernel(outcome)
                     return outcome
                 file = outcome
             elif kind is Kind.EFI:
@@ -78,8 +84,8 @@ class Firmware:
         binary = read_efi(file)
         if binary.arch != self.identity.arch:
             raise BootError(f"{shown(file.url)} is for {binary.arch}, this host is {self.identity.arch}: Unsupported")
-        if self.secure_boot and not binary.signed:
-            raise BootError(f"{shown(file.url)} is not signed and Secure Boot is on: Access Denied")
+        if self.trusted is not None:
+            check_signature(file, binary, self.trusted)
         if binary.command_line is not None:
             parts = (binary.sections.get(".initrd", b""), binary.sections.get(".linux", b""))
             return Boot(tuple(_part(file, part) for part in parts if part), tuple(binary.command_line.split()))
@@ -93,6 +99,12 @@ class Firmware:
         if kind_of(file.content) is Kind.OTHER:
             raise BootError(f"{shown(file.url)}: the boot service did not answer with a script")
         return file
+
+    def _check_kernel(self, boot: Boot | None) -> None:
+        """A kernel is an EFI binary like any other for firmware that starts it."""
+        kernel = boot.images[0] if boot and boot.images else None
+        if self.trusted is not None and kernel and kernel.content.startswith(b"MZ"):
+            check_signature(kernel, read_efi(kernel), self.trusted)
 
     def _check_type(self, file: File) -> None:
         declared, kind = declared_type(file), kind_of(file.content)
@@ -112,8 +124,9 @@ def _embedded(file: File, what: str) -> File:
 
 
 def _script(file: File, script: bytes) -> File:
-    return File(file.url, file.content_type, file.digest, script)
+    return File(file.url, file.content_type, file.digest, script, size_bytes=len(script))
 
 
 def _part(file: File, content: bytes) -> File:
-    return File(file.url, "", f"sha256:{hashlib.sha256(content).hexdigest()}", content)
+    digest = f"sha256:{hashlib.sha256(content).hexdigest()}"
+    return File(file.url, "", digest, content, size_bytes=len(content))

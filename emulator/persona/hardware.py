@@ -195,3 +195,4 @@ class Durations(Part):
     boot_retry: float
     ac_off: float = 10
     shutdown: float = 20  # how long an operating system takes to end
+    initrd: float = 10  # from the start of a kernel to the first request of its initrd

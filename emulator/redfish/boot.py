@@ -21,6 +21,7 @@ _FIELDS = {
     "BootOrder": "boot_order",
 }
 _OVERRIDE = ("BootSourceOverrideTarget", "BootSourceOverrideEnabled", "BootSourceOverrideMode")
+_OVERRIDE_OF_ONE_BOOT = {"BootSourceOverrideTarget", "BootSourceOverrideEnabled"}
 _FUTURE = "SD"
 _URI = re.compile(r"https?://[^\s/?#]+", re.IGNORECASE)
 
@@ -35,6 +36,10 @@ def show_boot(board: Board, boot: Document) -> None:
     fault = board.faults.peek("boot-mode-misspelt")
     if fault and "BootSourceOverrideMode" in boot:
         boot["BootSourceOverrideMode"] = fault["shown"]
+    if "BootSourceOverrideEnabled" in boot and board.faults.peek("boot-always-continuous"):
+        boot["BootSourceOverrideEnabled"] = "Continuous"
+    if "HttpBootUri" in boot and not state.http_boot_uri and board.faults.peek("http-boot-uri-reads-none"):
+        boot["HttpBootUri"] = "None"
     if board.faults.peek("boot-cd-is-usbcd"):
         _replace_cd(boot)
     if has_quirk(board, "boot-override-absent"):
@@ -76,6 +81,8 @@ def change_boot(board: Board, boot: Document, wanted: object) -> None:
         values["BootSourceOverrideEnabled"] = "Disabled"
     if _reverts(board, values):
         values["BootSourceOverrideMode"] = board.persona.boot.modes[0]
+    if _OVERRIDE_OF_ONE_BOOT & values.keys() and board.faults.take("boot-always-continuous"):
+        values["BootSourceOverrideEnabled"] = "Continuous"
     for name, value in values.items():
         setattr(board.state, _FIELDS[name], value)
     board.save()
@@ -153,6 +160,10 @@ def _uri(board: Board, boot: Document, name: str, value: object) -> str:
     if uri and not _URI.match(uri):
         text = f"The value '{uri}' for the property {name} is of a different format than the property can accept."
         raise RedfishError(400, "PropertyValueFormatError", text, uri, name)
+    fault = board.faults.peek("http-boot-uri-refused")
+    if fault and uri and uri.partition("?")[0].endswith(str(fault["ending"])):
+        board.faults.take("http-boot-uri-refused")
+        raise RedfishError(int(fault["status"]), "InternalError", "Failed to download and attach HttpBootUri.")
     return uri
 
 

@@ -2,10 +2,12 @@
 
 import hashlib
 import io
+import json
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler
+from typing import Any
 
 from tests.emulator.loopback import LoopbackServer
 
@@ -38,11 +40,15 @@ class Reply:
     status: int
     headers: Mapping[str, str] = field(default_factory=dict)
     times: int | None = None
-    methods: tuple[str, ...] = ("GET", "HEAD")
+    methods: tuple[str, ...] = ("GET", "HEAD", "POST")
+    body: bytes = b""
 
 
 class BootServer(LoopbackServer):
-    """Answers GET from `files`; keeps what it was asked for (`heads`: by HEAD) and what was posted to it."""
+    """Answers GET from `files`, ranges too; keeps what it was asked for (`heads`: by HEAD) and what was posted to it.
+
+    `failures`: what hosts reported to /boot/failures, each with its Authorization.
+    """
 
     def __init__(self) -> None:
         self.files: dict[str, bytes] = {}
@@ -51,6 +57,8 @@ class BootServer(LoopbackServer):
         self.requests: list[tuple[str, str]] = []
         self.heads: list[tuple[str, str]] = []
         self.hellos: list[bytes] = []
+        self.ranges: list[int] = []
+        self.failures: list[tuple[str, dict[str, Any]]] = []
         super().__init__(_handler(self))
 
     def words(self, root: bytes, image: str = "sha256:" + "1" * 64) -> str:
@@ -68,43 +76,59 @@ class BootServer(LoopbackServer):
         kernel = f"kernel --name root {self.url}/{digest_of(root)} {self.words(root, image)}"
         return f"#!ipxe\n# a comment\n{kernel}\nboot\n".encode()
 
-    def take(self, method: str, path: str) -> Reply | None:
-        """What `path` answers now instead of a file."""
+    def store(self, content: bytes) -> str:
+        """Offer a file by its digest, as the service and its mirrors do; returns the path."""
+        path = f"/v1/artefacts/{digest_of(content)}"
+        self.files[path] = content
+        return path
+
+    def answer(self, method: str, path: str, asked: str | None = None) -> Reply:
+        """What `path` answers now; `asked`: the range, which has no end."""
         reply = self.replies.get(path)
-        if reply is None or method not in reply.methods or reply.times == 0:
-            return None
-        if reply.times is not None:
-            self.replies[path] = Reply(reply.status, reply.headers, reply.times - 1, reply.methods)
-        return reply
+        if reply and method in reply.methods and reply.times != 0:
+            self.replies[path] = reply if reply.times is None else replace(reply, times=reply.times - 1)
+            return reply
+        if method == "POST" or path not in self.files:
+            return Reply(204 if method == "POST" else 404)
+        headers = {"Content-Type": self.types[path]} if path in self.types else {}
+        content = self.files[path]
+        start = int((asked or "bytes=0-").removeprefix("bytes=").removesuffix("-"))
+        if not start:
+            return Reply(200, headers, body=content)
+        self.ranges.append(start)
+        place = f"bytes {start}-{len(content) - 1}/{len(content)}"
+        return Reply(206, {**headers, "Content-Range": place}, body=content[start:])
+
+    def keep(self, path: str, authorization: str, body: bytes) -> None:
+        """Keep what was posted."""
+        if path == "/boot/failures":
+            self.failures.append((authorization, json.loads(body)))
+        else:
+            self.hellos.append(body)
 
 
 def _handler(server: BootServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             server.requests.append((self.path, self.headers["User-Agent"]))
-            self.wfile.write(self._begin("GET"))
+            self._send(server.answer("GET", self.path.partition("?")[0], self.headers["Range"]))
 
         def do_HEAD(self) -> None:
             server.heads.append((self.path, self.headers["User-Agent"]))
-            self._begin("HEAD")
+            self._send(server.answer("HEAD", self.path.partition("?")[0]))
 
         def do_POST(self) -> None:
-            server.hellos.append(self.rfile.read(int(self.headers["Content-Length"])))
-            self.send_response(204)
-            self.end_headers()
+            server.keep(self.path, self.headers["Authorization"], self.rfile.read(int(self.headers["Content-Length"])))
+            self._send(server.answer("POST", self.path))
 
-        def _begin(self, method: str) -> bytes:
-            path = self.path.partition("?")[0]
-            reply = server.take(method, path)
-            content = server.files.get(path) if reply is None else b""
-            self.send_response(reply.status if reply else 200 if content is not None else 404)
-            for name, value in (reply.headers if reply else {}).items():
+        def _send(self, reply: Reply) -> None:
+            self.send_response(reply.status)
+            for name, value in reply.headers.items():
                 self.send_header(name, value)
-            if path in server.types:
-                self.send_header("Content-Type", server.types[path])
-            self.send_header("Content-Length", str(len(content or b"")))
+            self.send_header("Content-Length", str(len(reply.body)))
             self.end_headers()
-            return content or b""
+            if self.command != "HEAD":
+                self.wfile.write(reply.body)
 
         def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002  (named by the library)
             pass

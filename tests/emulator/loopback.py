@@ -6,11 +6,16 @@ from types import TracebackType
 from typing import Self
 
 
+class _Server(ThreadingHTTPServer):
+    request_queue_size = 128  # a hundred clients connect at once
+    daemon_threads = True
+
+
 class LoopbackServer:
     """Answers from its making on, at `url`; `handler` is made for each request."""
 
     def __init__(self, handler: type[BaseHTTPRequestHandler]) -> None:
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self._server = _Server(("127.0.0.1", 0), handler)
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
 
     @property

@@ -89,16 +89,6 @@ def test_http_boot_does_not_work_before_the_bios_allows_it() -> None:
         assert server.requests == []
 
 
-def test_root_that_was_changed_on_the_way_is_refused_and_fetched_again() -> None:
-    """The fault heals after two; the third try boots."""
-    faults = ({"wrong-artefact": {"times": 2}},)
-    with BootServer() as server, EmulatedFleet([Bmc(faults=faults)], boot_service=server.url) as fleet:
-        server.offer("/boot/ipxe", build_root())
-        boot_from(BmcClient(fleet.bmcs[0]), None)
-        wait_for(lambda: server.hellos)
-        assert fleet.truth("r01-u01")["boot_failures"] == 2
-
-
 def test_agent_that_dies_is_started_again_with_the_same_boot() -> None:
     """As an init system does."""
     with BootServer() as server, EmulatedFleet(boot_service=server.url) as fleet:

@@ -3,22 +3,24 @@
 import asyncio
 import re
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import aiohttp
 import pytest
 
 from emulator.netboot.boot_error import BootError
 from emulator.netboot.dhcp import Dhcp
-from emulator.netboot.fetch import Fetcher
+from emulator.netboot.fetch import Fetcher, HeadRule
 from emulator.netboot.identity import Identity
 from emulator.netboot.programs import Firmware
 from tests.emulator.boot_server import BootServer, Reply, digest_of
-from tests.emulator.efi import ARM64, build_efi, build_iso
+from tests.emulator.efi import ARM64, build_efi, build_iso, make_key, sign_efi
 
 ROOT = b"the root"
 UEFI = "UefiHttpBoot/1.0"
+SITE = make_key("site")
 
 
 def identity(arch: str = "x86_64", platform: str = "efi") -> Identity:
@@ -38,7 +40,7 @@ async def firmware(
     *,
     host: Identity | None = None,
     boot_files: dict[str, str] | None = None,
-    secure_boot: bool = False,
+    trusted: Sequence[str] | None = None,
     strict_http: bool = False,
 ) -> AsyncIterator[Firmware]:
     async with aiohttp.ClientSession() as client:
@@ -47,7 +49,7 @@ async def firmware(
             Dhcp(server.url, boot_files or {}),
             Fetcher(client, asyncio.Semaphore(8), lambda: None),
             lambda seconds: asyncio.sleep(min(seconds, 0.01)),
-            secure_boot,
+            trusted,
             strict_http,
         )
 
@@ -94,9 +96,59 @@ async def test_retry_after_of_the_service_reaches_the_firmware(server: BootServe
     assert caught.value.retry_after == 7
 
 
+@pytest.mark.parametrize(("rule", "heads"), [("needs", 1), ("skips", 0)])
+async def test_head_that_is_refused_stops_firmware_that_needs_it(
+    server: BootServer, rule: HeadRule, heads: int
+) -> None:
+    """tianocore/edk2#9920; a server that tells the size serves both."""
+    server.offer("/boot/key", ROOT)
+    async with firmware(server) as host:
+        host = replace(host, head=rule)  # noqa: PLW2901
+        assert await host.boot_http(f"{server.url}/boot/key")
+        assert len(server.heads) == heads
+        server.replies["/boot/key"] = Reply(405, methods=("HEAD",))
+        if rule == "needs":
+            with pytest.raises(BootError, match="HEAD answered 405"):
+                await host.boot_http(f"{server.url}/boot/key")
+        else:
+            assert await host.boot_http(f"{server.url}/boot/key")
+
+
+async def test_kernel_is_started_under_secure_boot_only_with_a_signature(server: BootServer) -> None:
+    """UEFI 2.10, 32.4: whoever starts an image through firmware; ipxe/ipxe#1653."""
+    kernel = bytearray(build_efi(trailer=bytes(0x400)))
+    kernel[0x202:0x206] = b"HdrS"
+    for content in (bytes(kernel), sign_efi(bytes(kernel), SITE)):
+        server.files["/vmlinuz"] = content
+        server.files["/boot/ipxe"] = f"#!ipxe\nkernel /vmlinuz {server.words(ROOT)}\nboot\n".encode()
+        async with firmware(server, trusted=(SITE.pem,)) as host:
+            if content == kernel:
+                with pytest.raises(BootError, match="vmlinuz is not signed"):
+                    await host.boot_pxe()
+            else:
+                assert await host.boot_pxe()
+
+
+async def test_signature_at_the_end_of_a_large_program_is_read(server: BootServer) -> None:
+    """A unified kernel image of many MiB, of which the beginning and the end are kept."""
+    sections = {".cmdline": server.words(ROOT).encode(), ".initrd": bytes(20 * 2**20), ".linux": b"kernel"}
+    server.files["/uki.efi"] = sign_efi(build_efi(sections=sections), SITE)
+    async with firmware(server, trusted=(SITE.pem,)) as host:
+        boot = await host.boot_http(f"{server.url}/uki.efi")
+    assert boot is not None
+    assert sum(len(file.content) for file in boot.images) < 5 * 2**20
+    async with firmware(server, trusted=(make_key("other").pem,)) as host:
+        with pytest.raises(BootError, match="CN=site, which is not in db"):
+            await host.boot_http(f"{server.url}/uki.efi")
+
+
 async def test_messages_show_no_boot_key(server: BootServer) -> None:
     """The end of the path is a secret, and so is the query."""
-    for url in (f"{server.url}/boot/0123456789abcdefghij?token=hush", "http://127.0.0.1:1/boot/0123456789abcdefghij"):
+    for url in (
+        f"{server.url}/boot/0123456789abcdefghij?token=hush",
+        "http://127.0.0.1:1/boot/0123456789abcdefghij",
+        f"{server.url}/boot/0123456789abcdefghij/image.efi",
+    ):
         async with firmware(server) as host:
             with pytest.raises(BootError) as caught:
                 await host.boot_http(url)
@@ -148,8 +200,17 @@ async def test_unified_kernel_image_brings_its_own_command_line(server: BootServ
     ("content", "options", "reason"),
     [
         (build_efi(ARM64), {}, "is for arm64, this host is x86_64"),
-        (build_efi(), {"secure_boot": True}, "not signed and Secure Boot is on"),
-        (build_efi(signed=True), {"secure_boot": True}, "cannot run"),
+        (build_efi(), {"trusted": (SITE.pem,)}, "not signed, and Secure Boot is on: Access Denied"),
+        (sign_efi(build_efi(), SITE), {"trusted": ()}, "signed by CN=site, which is not in db"),
+        (sign_efi(build_efi(), make_key("site")), {"trusted": (SITE.pem,)}, "signed by CN=site, which is not in db"),
+        (sign_efi(build_efi(), SITE), {"trusted": (SITE.pem,)}, "cannot run"),
+        (sign_efi(build_efi(), make_key("child", SITE)), {"trusted": (SITE.pem,)}, "cannot run"),
+        (
+            sign_efi(build_efi(trailer=b"some text"), SITE).replace(b"some text", b"none text"),
+            {"trusted": (SITE.pem,)},
+            "was changed after it was signed",
+        ),
+        (sign_efi(build_efi(), SITE)[:-40], {"trusted": (SITE.pem,)}, "a signature that cannot be read"),
         (b"MZ", {}, "broken EFI binary"),
         (b"MZ" + b"\xff" * 62, {}, "broken EFI binary"),
         (b"#!ipxe\nexit\n", {}, "is said to be an EFI binary and is none"),
@@ -157,7 +218,7 @@ async def test_unified_kernel_image_brings_its_own_command_line(server: BootServ
     ],
 )
 async def test_efi_binary_that_does_not_fit_is_refused(
-    server: BootServer, content: bytes, options: dict[str, bool], reason: str
+    server: BootServer, content: bytes, options: dict[str, Sequence[str]], reason: str
 ) -> None:
     """Unsupported, Access Denied, Load Error."""
     server.files["/x.efi"] = content
