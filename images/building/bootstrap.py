@@ -38,6 +38,8 @@ def packages_not_as_locked(tree: Path, lock: Lock) -> list[Violation]:
     status = (tree / "var/lib/dpkg/status").read_text(encoding="utf-8")
     installed = dict(_installed(paragraph) for paragraph in status.split("\n\n") if paragraph.strip())
     locked = {one.name: _as_installed(one) for one in lock.packages}
+    if lock.modules:
+        locked[lock.modules.package] = f"{lock.modules.version} {lock.modules.source.arch}"
     found = []
     for name in sorted(installed.keys() | locked.keys()):
         if installed.get(name) != locked.get(name):
@@ -49,14 +51,15 @@ def packages_not_as_locked(tree: Path, lock: Lock) -> list[Violation]:
 def _command(lock: Lock, repository: Path, target: Path) -> list[str]:
     excluded = [f"--dpkgopt=path-exclude={path}" for path in _NOT_INSTALLED]
     included = [f"--dpkgopt=path-include={path}" for path in _INSTALLED_ALL_THE_SAME]
-    packages = ",".join(f"{one.name}={one.version}" for one in lock.packages)
+    wanted = [f"{one.name}={one.version}" for one in lock.packages]
+    wanted += [f"{lock.modules.package}={lock.modules.version}"] if lock.modules else []
     if any(character in str(repository) for character in " \t["):
         raise BuildFailedError(f"{repository}: apt cannot read from a path with spaces; choose another data directory")
     return [
         *("env", "INITRD=No"),  # asked by the kernel package's hook
         *("mmdebstrap", "--verbose", "--mode=root", "--format=tar", "--variant=essential"),
         *(f"--architectures={DEBIAN_ARCH[Arch(lock.arch)]}", "--dpkgopt=force-unsafe-io", *excluded, *included),
-        *(f"--include={packages}", lock.profile["base"]["suite"], str(target)),
+        *(f"--include={','.join(wanted)}", lock.profile["base"]["suite"], str(target)),
         f"deb [trusted=yes] copy://{repository} ./",
     ]
 

@@ -63,7 +63,7 @@ def _lock(request: BuildRequest, shelf: Shelf, clock: "_Clock") -> Lock:
     reference = shelf.reference(request.image.name)
     content = shelf.text(reference.lock_digest) if reference and not request.update else None
     before = parse_lock(content) if content else None
-    kept = kept_lock(before, request.image) if before else None
+    kept = kept_lock(before, request.image, request.certificates) if before else None
     if kept:
         clock.report.say("packages are those of the image before; --update asks the mirror for newer ones")
         return kept

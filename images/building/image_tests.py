@@ -8,6 +8,7 @@ from pathlib import Path
 from images.building.bootstrap import packages_not_as_locked
 from images.building.failures import Violation
 from images.building.tree_path import inside
+from images.modules.checks import check_signatures, check_vermagic
 from profiles.findings import did_you_mean
 from profiles.images.debian import DebianImage, ImageTest
 from profiles.images.kinds import TestStage
@@ -52,10 +53,23 @@ def _packages_as_locked(_: ImageTest, tested: Tested) -> list[Violation]:
     return packages_not_as_locked(tested.tree, tested.lock)
 
 
+def _vermagic(_: ImageTest, tested: Tested) -> list[Violation]:
+    return [Violation(one.path, one.what, one.remedy) for one in check_vermagic(tested.tree, tested.lock)]
+
+
+def _signature(_: ImageTest, tested: Tested) -> list[Violation]:
+    found = check_signatures(tested.tree, tested.image, tested.lock)
+    return [Violation(one.path, one.what, one.remedy) for one in found]
+
+
 BY_KIND: Mapping[str, BuildTest] = {"absent": _absent}
 """Tests that say with `expect` what they are about."""
 
-BY_ID: Mapping[str, BuildTest] = {"packages-as-locked": _packages_as_locked}
+BY_ID: Mapping[str, BuildTest] = {
+    "packages-as-locked": _packages_as_locked,
+    "module-vermagic": _vermagic,
+    "module-signature": _signature,
+}
 """Tests of the kinds equals-lock and equals-profile: what is compared follows from the name."""
 
 

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from images.building.request import PublishLevel
 from profiles.images.lock import Lock
 
 _IMAGES = Path(images.__file__).parent
-_BUILDER = ("building", "initrd", "agent", "build.py", "manifest.py")
+_BUILDER = ("building", "initrd", "modules", "agent", "build.py", "manifest.py")
 
 
 def builder_digest(versions: Mapping[str, str], folder: Path = _IMAGES) -> str:
@@ -30,7 +31,9 @@ def bootstrap_key(lock: Lock, versions: Mapping[str, str]) -> str:
     packages = [(one.name, one.version, one.sha256) for one in lock.packages]
     base = lock.profile["base"]
     source = (_IMAGES / "building" / "bootstrap.py").read_bytes().hex()
-    key = key_of(packages, base["suite"], lock.arch, lock.epoch, versions["mmdebstrap"], source)
+    built = [asdict(lock.modules), lock.driver and lock.driver.certificate] if lock.modules else []
+    built += [path.read_bytes().hex() for path in sorted((_IMAGES / "modules").glob("*.*"))] if built else []
+    key = key_of(packages, base["suite"], lock.arch, lock.epoch, versions["mmdebstrap"], source, built)
     return key.removeprefix("sha256:")
 
 

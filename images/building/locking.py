@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +13,7 @@ from profiles.images.lock import (
     Lock,
     LockedDriver,
     LockedKernel,
+    LockedModules,
     LockedPackage,
     profile_content,
     profile_digest,
@@ -31,7 +33,8 @@ def parse_lock(content: bytes) -> Lock | None:
         rebuilt: dict[str, Any] = {
             "kernel": LockedKernel(**document["kernel"]),
             "driver": LockedDriver(**driver) if driver else None,
-            "packages": tuple(LockedPackage(**one) for one in document["packages"]),
+            "packages": _packages(document["packages"]),
+            "modules": _modules(document["modules"]),
         }
         if "keys" in document:
             rebuilt["keys"] = tuple(document["keys"])
@@ -41,13 +44,30 @@ def parse_lock(content: bytes) -> Lock | None:
     return lock if lock.canonical_json() == content else None
 
 
-def kept_lock(before: Lock, image: DebianImage) -> Lock | None:
-    """Return the lock with the same packages for what the profile says now; None when packages have to be chosen."""
+def _packages(documents: list[dict[str, Any]]) -> tuple[LockedPackage, ...]:
+    return tuple(LockedPackage(**one) for one in documents)
+
+
+def _modules(document: dict[str, Any] | None) -> LockedModules | None:
+    if document is None:
+        return None
+    parts = {"source": LockedPackage(**document["source"]), "tree": _packages(document["tree"])}
+    return LockedModules(**{**document, **parts})
+
+
+def kept_lock(before: Lock, image: DebianImage, certificates: Mapping[str, str]) -> Lock | None:
+    """Return the lock with the same packages for what the profile says now; None when packages have to be chosen.
+
+    `certificates`: of the site's signing keys (PEM), by name; another one under the same name is another lock.
+    """
     now = profile_content(image)
     then = before.profile
     if any(now.get(field) != then.get(field) for field in _RESOLVED_FROM):
         return None
     if any(now["kernel"][field] != then["kernel"].get(field) for field in _OF_KERNEL):
+        return None
+    sign_key = image.gpu.driver.sign_key if image.gpu else None
+    if before.driver and before.driver.certificate != certificates.get(sign_key or ""):
         return None
     egress = hashlib.sha256(egress_ruleset(image).encode()).hexdigest()
     return replace(before, image=image.name, profile=now, profile_digest=profile_digest(image), egress_sha256=egress)

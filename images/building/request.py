@@ -69,13 +69,17 @@ class PublishLevel(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class BuildRequest:
-    """Build `image` into `data_dir`. `site_files`: where files named by digest are. `update`: choose packages anew."""
+    """Build `image` into `data_dir`. `site_files`: where files named by digest are. `update`: choose packages anew.
+
+    `certificates`: of the site's signing keys (PEM), by name.
+    """
 
     image: DebianImage
     data_dir: Path
     supplies: Supplies
     site_files: Path | None = None
     additions: tuple[Addition, ...] = ()
+    certificates: Mapping[str, str] = field(default_factory=dict)
     level: PublishLevel = PublishLevel.LOW
     update: bool = False
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
-from profiles.images.lock import Lock, LockedPackage
+from profiles.images.lock import Lock, LockedModules, LockedPackage
 
 _NAMESPACE = uuid.UUID("6f0c3c36-5d2f-5e0b-9a57-1f6c2d9e7b41")
 
@@ -16,6 +16,7 @@ def sbom_json(lock: Lock) -> bytes:
     at = datetime.fromtimestamp(lock.epoch, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     image = f"image:{lock.image}"
     components = [_component(lock, one) for one in lock.packages]
+    components += [_built(lock, lock.modules)] if lock.modules else []
     document = {
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",
@@ -49,6 +50,14 @@ def _component(lock: Lock, package: LockedPackage) -> dict[str, Any]:
         "purl": purl,
         "hashes": [{"alg": "SHA-256", "content": package.sha256}],
     }
+
+
+def _built(lock: Lock, modules: LockedModules) -> dict[str, Any]:
+    """What a stage made is in no mirror; it comes from its source."""
+    source = _component(lock, modules.source)
+    reference = f"built:{modules.package}@{modules.version}"
+    named = {"type": "library", "bom-ref": reference, "name": modules.package, "version": modules.version}
+    return {**named, "pedigree": {"ancestors": [source]}}
 
 
 def _properties(lock: Lock) -> list[dict[str, str]]:
