@@ -9,7 +9,7 @@ import structlog
 from provisioner.capabilities.service import Service
 from provisioner.discovery.look import Places, look
 from provisioner.discovery.ssdp import SsdpSettings
-from provisioner.models.found_bmc import FoundBmc, Scan
+from provisioner.models.found_bmc import FoundBmc, How, Scan
 from provisioner.services.discoveries import discoveries
 from provisioner.settings import Discovery
 
@@ -28,13 +28,17 @@ def places_of(discovery: Discovery, ssdp: SsdpSettings | None = None) -> Places:
     return Places(discovery.ranges, int(discovery.port), (ssdp or SsdpSettings()) if discovery.ssdp else None)
 
 
-async def keep_looking(discovery: Discovery, service: Service, *, ssdp: SsdpSettings | None = None) -> None:
+async def keep_looking(
+    discovery: Discovery, service: Service, *, ssdp: SsdpSettings | None = None, leases: bool = False
+) -> None:
     """Soon after the start and then every so often, until cancelled. `discovery.every` is real time.
+
+    `leases`: we give out addresses, so that there is something to look at even where no place is named.
 
     Of several workers on one database, one looks at a time. A look that fails is logged, and the next one tries again.
     """
     places = places_of(discovery, ssdp)
-    if places.nowhere:
+    if places.nowhere and not leases:
         return
     await asyncio.sleep(_START_SECONDS)
     within = min(discovery.every, _AT_START)
@@ -51,7 +55,7 @@ async def keep_looking(discovery: Discovery, service: Service, *, ssdp: SsdpSett
 async def _look_once(places: Places, every: timedelta, service: Service) -> None:
     began, clock = time.monotonic(), service.world.clock
     began_at = clock.now()
-    seen = await look(places, service.world.bmcs, known=await service.found.all())
+    seen = await look(places, service.world.bmcs, known=await _known(service))
     scan = Scan(began_at, clock.now(), clock.now() + every, tuple(str(one) for one in places.networks), places.port)
     new = set(await service.found.record(scan, seen))
     await service.found.forget(began_at - _KEPT)
@@ -61,6 +65,12 @@ async def _look_once(places: Places, every: timedelta, service: Service) -> None
             _log.warning("unexpected_bmc_found", **_fields(one.bmc), same_uuid=[node.name for node in one.same_uuid])
     counts = {"expected": len(told.expected), "unexpected": len(told.unexpected), "missing": len(told.missing)}
     _log.info("discovery_finished", found=len(seen), seconds=round(time.monotonic() - began, 1), **counts)
+
+
+async def _known(service: Service) -> list[FoundBmc]:
+    """Of those that were found by their lease, the ones that have it still."""
+    leased = await service.world.hosts.leased(service.world.clock.now())
+    return [one for one in await service.found.all() if one.how is not How.DHCP or one.address.host in leased]
 
 
 def _fields(bmc: FoundBmc) -> dict[str, str]:

@@ -14,9 +14,13 @@ from uvicorn.importer import import_from_string
 
 from provisioner.discovery_loop import keep_looking
 from provisioner.errors import BadInput, LeaseLost
+from provisioner.network_boot.child import keep_answering
+from provisioner.network_boot.follow import LeaseWatch
+from provisioner.network_boot.readiness import lacks, occupied, refuse_lacks
+from provisioner.network_boot.settings import DhcpMode
 from provisioner.settings import Environment
 from provisioner.upkeep import upkeep
-from provisioner.wiring import Checked, Running, running
+from provisioner.wiring import Checked, Running, dhcp_place, running
 
 _log = structlog.get_logger(__name__)
 
@@ -44,15 +48,29 @@ Beside = Callable[[Running, Server], Coroutine[Any, Any, None]]
 
 async def serve(checked: Checked, environment: Environment, beside: Beside | None = None) -> None:
     """Until SIGINT or SIGTERM. `beside` runs as long as the server and may stop it. Raises `BadInput`."""
+    refuse_lacks((*lacks(checked.site.network_boot, checked.site.url), *occupied(checked.site.network_boot)))
     with _listener(checked) as listener:
         async with running(checked, environment) as live:
             server = Server(_config(live))
             loops = [live.awake.watch(), live.reconciler.run(), upkeep(live.store, live.engine, live.slots)]
-            loops += [keep_looking(live.site.discovery, live.service)]
+            full = live.site.network_boot.dhcp is DhcpMode.FULL
+            loops += [keep_looking(live.site.discovery, live.service, leases=full)]
+            loops += _dhcp(live)
             loops += [_guard(live)] if live.slot else []
             loops += [beside(live, server)] if beside else []
             with _stopped_by_signals(server):
                 await _serve(server, listener, loops)
+
+
+def _dhcp(live: Running) -> list[Coroutine[Any, Any, None]]:
+    """Our own DHCP server, and who reads what it gives out."""
+    boot, world = live.site.network_boot, live.service.world
+    if boot.dhcp is DhcpMode.EXTERNAL:
+        return []
+    place = dhcp_place(live.site)
+    port = int(live.site.discovery.port)
+    watch = LeaseWatch(place.folder, world.hosts, live.service.found, world.bmcs, port, world.clock.now)
+    return [keep_answering(boot, place, on_line=watch.hear), watch.run()]
 
 
 async def _serve(server: Server, listener: socket.socket, loops: list[Coroutine[Any, Any, None]]) -> None:

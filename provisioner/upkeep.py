@@ -16,6 +16,8 @@ _EVENTS_KEPT = timedelta(days=400)
 _RUNS_KEPT = timedelta(days=30)
 """The steps of a run, for support; its outcome is in the events."""
 
+_HOSTS_KEPT = timedelta(days=30)
+
 _STUCK_AFTER = timedelta(minutes=2)
 _LOOK_SECONDS = 30.0
 _CLEAN_EVERY = 20
@@ -37,5 +39,6 @@ async def upkeep(store: Store, engine: DbosEngine, slots: Collection[str]) -> No
 async def _clean(store: Store, engine: DbosEngine) -> None:
     now = datetime.now(UTC)
     events = await delete_events(store.database, now - _EVENTS_KEPT)
+    await store.hosts.forget(now - _HOSTS_KEPT)
     runs = await engine.forget(now - _RUNS_KEPT)
     _log.info("old_records_deleted", events=events, runs=runs)

@@ -1,4 +1,4 @@
-"""BMCs that nobody expects, and nodes that do not answer."""
+"""BMCs and hosts that nobody expects, and nodes that do not answer."""
 
 from typing import Annotated
 
@@ -9,7 +9,7 @@ from api.auth import Reader, Site
 from api.fields import Body
 from api.problems import documented
 from api.views.discoveries import DiscoveriesView
-from provisioner.services.discoveries import discoveries
+from provisioner.services.discoveries import discoveries, unknown_hosts
 
 router = APIRouter(prefix="/v1/discoveries", tags=["discoveries"])
 
@@ -24,4 +24,5 @@ class DiscoveryQuery(Body):
 async def list_discoveries(service: Site, _: Reader, query: Annotated[DiscoveryQuery, Query()]) -> DiscoveriesView:
     """What the last scan means for the nodes as they are now, each with what one person does about it."""
     told = await discoveries(service.world.nodes, service.found)
-    return DiscoveriesView.of(told, with_expected=query.expected)
+    hosts = await unknown_hosts(service.world.hosts)
+    return DiscoveriesView.of(told, hosts, with_expected=query.expected)

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from api.views.nodes import InstructionView
 from provisioner.discovery.found import ExpectedBmc
 from provisioner.models.found_bmc import FoundBmc
-from provisioner.services.discoveries import Discoveries, Missing, Unexpected
+from provisioner.services.discoveries import Discoveries, Missing, Unexpected, UnknownHost
 
 
 class FoundView(BaseModel):
@@ -95,8 +95,41 @@ class MissingView(BaseModel):
         )
 
 
+class HostView(BaseModel):
+    """A host that is no node of ours. Empty strings: it did not say. `how`: dhcp or boot."""
+
+    mac: str
+    address: str
+    client_class: str
+    uuid: str
+    serial: str
+    how: str
+    first_seen: datetime
+    last_seen: datetime
+    instruction: InstructionView
+
+    @classmethod
+    def of(cls, one: UnknownHost) -> Self:
+        """The view."""
+        host = one.host
+        return cls(
+            mac=host.mac,
+            address=host.address,
+            client_class=host.client_class,
+            uuid=host.uuid,
+            serial=host.serial,
+            how=host.how,
+            first_seen=host.first_seen,
+            last_seen=host.last_seen,
+            instruction=InstructionView.of(one.instruction),
+        )
+
+
 class DiscoveriesView(BaseModel):
-    """As of the last scan; `scanned_at` is null before the first one. `expected` is null unless it was asked for."""
+    """As of the last scan; `scanned_at` is null before the first one. `expected` is null unless it was asked for.
+
+    `hosts`: of the last 30 days, whatever was scanned.
+    """
 
     scanned_at: datetime | None
     next_scan_at: datetime | None
@@ -105,9 +138,10 @@ class DiscoveriesView(BaseModel):
     expected: list[ExpectedView] | None
     unexpected: list[UnexpectedView]
     missing: list[MissingView]
+    hosts: list[HostView]
 
     @classmethod
-    def of(cls, told: Discoveries, *, with_expected: bool) -> Self:
+    def of(cls, told: Discoveries, hosts: Sequence[UnknownHost], *, with_expected: bool) -> Self:
         """The view."""
         scan = told.scan
         return cls(
@@ -118,6 +152,7 @@ class DiscoveriesView(BaseModel):
             expected=_expected(told.expected) if with_expected else None,
             unexpected=[UnexpectedView.of(one) for one in told.unexpected],
             missing=[MissingView.of(one) for one in told.missing],
+            hosts=[HostView.of(one) for one in hosts],
         )
 
 

@@ -199,6 +199,18 @@ class MissingNode(BaseModel):
     instruction: Instruction
 
 
+class UnknownHost(BaseModel):
+    """A host that asked for an address or for something to boot, and is no node."""
+
+    mac: str
+    address: str
+    client_class: str
+    uuid: str
+    serial: str
+    last_seen: datetime
+    instruction: Instruction
+
+
 class Discoveries(BaseModel):
     """What the last scan means. `scanned_at` is null before the first."""
 
@@ -208,3 +220,4 @@ class Discoveries(BaseModel):
     expected: list[FoundBmc]
     unexpected: list[UnexpectedBmc]
     missing: list[MissingNode]
+    hosts: list[UnknownHost] = []

@@ -1,6 +1,7 @@
 """`firstlight discover`: which BMCs answer, and is that what the plan says?"""
 
 import asyncio
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated
@@ -46,9 +47,10 @@ def discover(
 
 
 def discoveries_text(told: Discoveries) -> RenderableType:
-    """One line per BMC or node, then what people do about those that are not as planned."""
+    """One line per BMC or node, then what people do about those that are not as planned; unknown hosts below."""
     if told.scanned_at is None:
-        return plain("the service has not finished a scan yet; does its site.yaml name any discovery.ranges?")
+        unscanned = plain("the service has not finished a scan yet; does its site.yaml name any discovery.ranges?")
+        return Group(unscanned, *_hosts(told))
     table = bare_table("address", "vendor", "product", "uuid", "is", breaks=4)
     for known in told.expected:
         table.add_row(*_cells(known), plain(f"expected: {known.node}"))
@@ -62,7 +64,21 @@ def discoveries_text(told: Discoveries) -> RenderableType:
     to_do = [_to_do(one.instruction) for one in told.unexpected] + [_to_do(one.instruction) for one in told.missing]
     counts = f"{len(told.expected)} expected, {len(told.unexpected)} unexpected, {len(told.missing)} missing"
     scanned = f"{ago(told.scanned_at)} ago{_late(told)}: {', '.join(told.ranges) or 'by SSDP'}"
-    return Group(table, Text(), plain(f"{counts}; scanned {scanned}"), *to_do)
+    return Group(table, Text(), plain(f"{counts}; scanned {scanned}"), *to_do, *_hosts(told))
+
+
+def _hosts(told: Discoveries) -> Iterator[RenderableType]:
+    """Who asked for an address or for something to boot, and is no node."""
+    if not told.hosts:
+        return
+    table = bare_table("mac", "address", "class", "serial", "uuid", "asked", breaks=2)
+    for one in told.hosts:
+        words = (one.mac, one.address, one.client_class, one.serial, one.uuid, f"{ago(one.last_seen)} ago")
+        table.add_row(*map(plain, words))
+    yield Text()
+    yield plain(f"{len(told.hosts)} hosts asked for an address or for something to boot, and belong to no node:")
+    yield table
+    yield plain(f"{told.hosts[0].instruction.owner}: {told.hosts[0].instruction.what}")
 
 
 def _late(told: Discoveries) -> str:

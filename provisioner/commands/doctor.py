@@ -13,6 +13,7 @@ from rich.console import Console
 from images.digest import parse_digest
 from images.store import ArtefactAbsentError, ArtefactStore
 from provisioner.errors import FirstlightError
+from provisioner.network_boot.readiness import lacks
 from provisioner.secrets.key_file import read_keys
 from provisioner.settings import Environment, Site, load_site
 from provisioner.store.checking import check_database
@@ -51,6 +52,7 @@ def _look(checked: Checked, environment: Environment) -> Iterator[Finding]:
     yield _key(environment.key_file or site.data_dir / "secret.key")
     yield _tried(lambda: check_database(site.database), "database")
     yield from _packages(checked)
+    yield from (Finding(one.what, well=False, remedy=one.remedy) for one in lacks(site.network_boot, site.url))
     yield _service(site)
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from provisioner.logs import log_to
+from provisioner.network_boot.readiness import lacks, refuse_lacks
 from provisioner.serving import serve
 from provisioner.settings import Environment, load_site
 from provisioner.wiring import check
@@ -24,6 +25,7 @@ def serve_command(
     environment = Environment()
     checked = check(load_site(config, environment))
     if check_only:
+        refuse_lacks(lacks(checked.site.network_boot, checked.site.url))
         typer.echo(f"{config}: good; {len(checked.expected)} nodes expected, {len(checked.catalog.releases)} releases")
         return
     asyncio.run(serve(checked, environment))

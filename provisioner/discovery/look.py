@@ -54,8 +54,8 @@ def settings_here() -> ScanSettings:
 def _elsewhere(
     places: Places, known: Iterable[FoundBmc], announced: Iterable[BmcAddress]
 ) -> Iterator[tuple[BmcAddress, How]]:
-    """What the scan did not ask. SSDP loses packets: who was found by it is looked at again."""
-    chosen = (How.PERSON, How.SSDP) if places.ssdp else (How.PERSON,)
+    """What the scan did not ask. SSDP loses packets, a lease tells once: who was found so is looked at again."""
+    chosen = (How.PERSON, How.DHCP, How.SSDP) if places.ssdp else (How.PERSON, How.DHCP)
     named = [_plain(address) for address in sorted(announced, key=str)[:_MOST_ANNOUNCED]]
     addresses = [(address, How.SSDP) for address in named if address]
     addresses += [(one.address, one.how) for one in known if one.how in chosen]

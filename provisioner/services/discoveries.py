@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from provisioner.capabilities.found_bmcs import FoundBmcs
+from provisioner.capabilities.found_hosts import Hosts
 from provisioner.capabilities.records import Nodes
 from provisioner.discovery.found import ExpectedBmc, MissingNode, Planned, UnexpectedBmc, judge
 from provisioner.models.found_bmc import FoundBmc, Scan
+from provisioner.models.found_host import FoundHost
 from provisioner.models.identifiers import NodeName
 from provisioner.models.instruction import Instruction, Owner
 from provisioner.models.lifecycle import State
@@ -45,6 +47,19 @@ class Discoveries:
     expected: tuple[ExpectedBmc, ...] = ()
     unexpected: tuple[Unexpected, ...] = ()
     missing: tuple[Missing, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownHost:
+    """A host that asked for an address or for something to boot, and is none of the nodes."""
+
+    host: FoundHost
+    instruction: Instruction
+
+
+async def unknown_hosts(hosts: Hosts) -> tuple[UnknownHost, ...]:
+    """By MAC; each with what one person does about it."""
+    return tuple(UnknownHost(host, _introduce(host)) for host in await hosts.strangers())
 
 
 async def discoveries(nodes: Nodes, found: FoundBmcs) -> Discoveries:
@@ -101,6 +116,17 @@ def _about(stranger: UnexpectedBmc, answering: Container[NodeName]) -> Instructi
         where=where,
         what="; ".join(_twin(node, answers=node.name in answering) for node in stranger.same_uuid),
         done_when="a scan finds nothing at this address",
+    )
+
+
+def _introduce(host: FoundHost) -> Instruction:
+    said = {"address": host.address, "serial": host.serial, "UUID": host.uuid, "class": host.client_class}
+    return Instruction(
+        owner=Owner.OPERATOR,
+        where=", ".join([f"MAC {host.mac}", *(f"{name} {text}" for name, text in said.items() if text)]),
+        what="put its server on the expected list by its BMC, with rack and position, and start the service again; "
+        "or unplug it from the boot network",
+        done_when="a node says this MAC, serial or UUID, or nobody asks under it for 30 days",
     )
 
 

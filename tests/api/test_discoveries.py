@@ -36,6 +36,7 @@ def test_before_the_first_scan_nothing_is_known(site: Site) -> None:
         "expected": [],
         "unexpected": [],
         "missing": [],
+        "hosts": [],
     }
     assert samples(site)["firstlight_bmcs_unexpected", ()] == 0
 

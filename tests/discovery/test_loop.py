@@ -15,6 +15,7 @@ from structlog.testing import capture_logs
 
 from provisioner.capabilities.bmcs import Bmcs
 from provisioner.capabilities.clock import Clock
+from provisioner.capabilities.found_hosts import Hosts
 from provisioner.capabilities.records import Nodes
 from provisioner.capabilities.service import Service
 from provisioner.clock import PacedClock
@@ -46,6 +47,7 @@ class SmallWorld:
     clock: Clock
     nodes: Nodes
     bmcs: Bmcs
+    hosts: Hosts
 
 
 @pytest.fixture
@@ -60,7 +62,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 async def looking(store: Store, discovery: Discovery, ssdp: SsdpSettings | None = None) -> AsyncIterator[Logs]:
     """The loop runs; what it has logged."""
     async with site_of(TlsMode.PLAIN) as site:
-        world = SmallWorld(PacedClock(), store.nodes, site.bmcs)
+        world = SmallWorld(PacedClock(), store.nodes, site.bmcs, store.hosts)
         unused = cast("Any", None)
         service = Service("trial", cast("Any", world), unused, unused, unused, store.found_bmcs)
         with capture_logs() as logs:

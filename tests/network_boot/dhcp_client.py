@@ -9,12 +9,14 @@ import os
 import socket
 import struct
 import subprocess
+import sys
 import time
 from dataclasses import dataclass
 from typing import Any
 
 _COOKIE = bytes([99, 130, 83, 99])
 _BROADCAST = 0x8000
+OFFER, ACK = "02", "05"
 _REQUESTED = bytes([1, 3, 6, 15, 43, 54, 60, 66, 67, 97, 128, 129, 130, 131, 132, 133, 134, 135])
 
 
@@ -31,7 +33,9 @@ class Asker:
     def message(self, kind: int, xid: int, extra: bytes = b"", address: str = "0.0.0.0") -> bytes:
         """DISCOVER (1) or REQUEST (3)."""
         mac = bytes.fromhex(self.mac.replace(":", ""))
-        head = struct.pack("!BBBBIHH4s4s4s4s", 1, 1, 6, 0, xid, 0, _BROADCAST, socket.inet_aton(address), *[bytes(4)] * 3)
+        head = struct.pack(
+            "!BBBBIHH4s4s4s4s", 1, 1, 6, 0, xid, 0, _BROADCAST, socket.inet_aton(address), *[bytes(4)] * 3
+        )
         options = option(53, bytes([kind])) + option(55, _REQUESTED) + option(97, b"\0" + mac * 2 + bytes(4)) + extra
         if self.vendor:
             options += option(60, self.vendor.encode("latin-1"))
@@ -86,18 +90,21 @@ def main() -> None:
         wire.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
         wire.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, words.interface.encode())
         wire.bind(("", 68))
-        print(json.dumps(_boot_server(wire, asker, words) if words.boot_server else _lease(wire, asker, words)))
+        told = _boot_server(wire, asker, words) if words.boot_server else _lease(wire, asker, words)
+        sys.stdout.write(json.dumps(told))
 
 
 def _lease(wire: socket.socket, asker: Asker, words: argparse.Namespace) -> dict[str, Any]:
     xid = int.from_bytes(os.urandom(4), "big")
-    offers = _ask(wire, asker.message(1, xid), ("255.255.255.255", 67), xid, words.seconds, every=words.offers_only)
+    offers = _ask(
+        wire, asker.message(1, xid), ("255.255.255.255", 67), xid, words.seconds, kind=OFFER, every=words.offers_only
+    )
     told: dict[str, Any] = {"offers": offers, "ack": None}
     if not offers or words.offers_only:
         return told
     chosen = offers[0]
     extra = option(50, socket.inet_aton(chosen["address"])) + option(54, bytes.fromhex(chosen["options"][54]))
-    acks = _ask(wire, asker.message(3, xid, extra), ("255.255.255.255", 67), xid, words.seconds, every=False)
+    acks = _ask(wire, asker.message(3, xid, extra), ("255.255.255.255", 67), xid, words.seconds, kind=ACK, every=False)
     told["ack"] = acks[0] if acks else None
     if words.keep and acks:
         bits = bin(int(acks[0]["options"][1], 16)).count("1")
@@ -113,12 +120,12 @@ def _boot_server(wire: socket.socket, asker: Asker, words: argparse.Namespace) -
     )
     address = json.loads(own.stdout)[0]["addr_info"][0]["local"]
     message = asker.message(3, xid, address=address)
-    acks = _ask(wire, message, (words.boot_server, 4011), xid, words.seconds, every=False)
+    acks = _ask(wire, message, (words.boot_server, 4011), xid, words.seconds, kind=ACK, every=False)
     return {"offers": [], "ack": acks[0] if acks else None}
 
 
 def _ask(
-    wire: socket.socket, message: bytes, server: tuple[str, int], xid: int, seconds: float, *, every: bool
+    wire: socket.socket, message: bytes, server: tuple[str, int], xid: int, seconds: float, *, kind: str, every: bool
 ) -> list[dict[str, Any]]:
     """Send, once more each second; the first answer, or `every` one until the time is over."""
     answers: list[dict[str, Any]] = []
@@ -132,7 +139,7 @@ def _ask(
             said = parse(wire.recv(4096))
         except TimeoutError:
             continue
-        if said["xid"] == xid:
+        if said["xid"] == xid and said["options"].get(53) == kind:
             answers.append(said)
     return answers
 
