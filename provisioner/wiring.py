@@ -20,6 +20,7 @@ from provisioner.leases.bmc_leases import BmcLeases
 from provisioner.leases.limits import LeaseSettings
 from provisioner.leases.no_logins import NoLogins
 from provisioner.leases.slot_lease import SlotLease
+from provisioner.network_boot.dnsmasq import Place
 from provisioner.operations.registry import OPERATIONS
 from provisioner.pulse import Pulse
 from provisioner.reconciler.loop import Reconciler
@@ -71,6 +72,11 @@ def check(site: Site) -> Checked:
         raise BadInput(str(error)) from error
     check_chosen(catalog, site.releases, site.data_dir)
     return Checked(site, catalog, expected)
+
+
+def dhcp_place(site: Site) -> Place:
+    """Where our DHCP server keeps its files, and what it tells nodes."""
+    return Place(site.name, site.url, site.data_dir.absolute() / "dhcp")
 
 
 @asynccontextmanager
@@ -150,6 +156,7 @@ def _world(
         logins=store.logins,
         certificates=store.certificates,
         bmcs=bmcs,
+        hosts=store.hosts,
         releases=shelf,
         artefacts=shelf,
         public_url=public_url,

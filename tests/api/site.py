@@ -240,6 +240,7 @@ def _world(store: Store, bmcs: Bmcs, files: Files) -> World:
         logins=store.logins,
         certificates=store.certificates,
         bmcs=bmcs,
+        hosts=store.hosts,
         releases=cast("Releases", None),  # the API chooses no releases
         artefacts=files,
         public_url="",
