@@ -24,7 +24,10 @@ _LONGEST_PAUSE_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A file by content. `place`: where it goes once it is whole; `part`: where it grows until then."""
+    """A file by content. `place`: where it goes once it is whole; `part`: where it grows until then.
+
+    `remedy`: what a person does when no mirror has it.
+    """
 
     name: str
     sha256: str
@@ -32,6 +35,7 @@ class Wanted:
     origins: tuple[str, ...]
     part: Path
     place: Path
+    remedy: str
 
 
 class _AllMirrorsFailError(MirrorError):
@@ -91,7 +95,7 @@ class Downloads:
     async def _obtain(self, wanted: Wanted) -> None:
         """Ask all mirrors, the ones that failed less first; pause, and ask those again that may give it yet."""
         if not wanted.origins:
-            raise MirrorError([f"{wanted.name}: no mirror has it (sha256 {wanted.sha256}); resolve the profile again"])
+            raise MirrorError([f"{wanted.name}: no mirror has it (sha256 {wanted.sha256}); {wanted.remedy}"])
         self._count(wanted.part.stat().st_size if wanted.part.exists() else 0, wanted.name)
         faults: dict[str, str] = {}
         remaining = set(wanted.origins)
@@ -108,7 +112,7 @@ class Downloads:
         except InterruptedTransferError as error:
             raise _AllMirrorsFailError([_nobody(wanted, faults, "try again when the mirror is back")]) from error
         except RefusedTransferError as error:
-            raise MirrorError([_nobody(wanted, faults, "resolve the profile again, or name another mirror")]) from error
+            raise MirrorError([_nobody(wanted, faults, wanted.remedy)]) from error
 
     async def _ask_all(self, wanted: Wanted, remaining: set[str], faults: dict[str, str]) -> None:
         for origin in sorted(remaining, key=lambda one: (self._faults[_host(one)], wanted.origins.index(one))):

@@ -71,7 +71,8 @@ def fetch_index(image: DebianImage, sources: Sources, cache: Path, asking: Askin
             else:
                 request = _request(image, source, is_base=mirror == image.base.mirror, now=asking.now)
                 suites += [(suite, request) for suite in suites_of(mirror, source, image.base.suite)]
-        offers, notes = asyncio.run(_read_all(suites, places, asking))
+        with places.alone("indices"):
+            offers, notes = asyncio.run(_read_all(suites, places, asking))
     _check_components(suites, offers)
     offered += chain.from_iterable(_with_origins(offer) for offer in offers)
     keys = sorted({key for offer in offers for key in offer.keys})

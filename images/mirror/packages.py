@@ -14,6 +14,8 @@ from images.mirror.patience import USUAL, Patience
 from images.mirror.repository import make_repository
 from profiles.images.lock import Lock, LockedPackage
 
+_REMEDY = "resolve the profile again, or name another mirror"
+
 
 def fetch_packages(
     lock: Lock,
@@ -67,4 +69,4 @@ def _check_room(cache: Path, missing: Iterable[LockedPackage], places: MirrorCac
 def _wanted(package: LockedPackage, origins: Origins, places: MirrorCache) -> Wanted:
     name = f"{package.name} {package.version}"
     part, place = places.part(package.sha256), places.package(package.sha256)
-    return Wanted(name, package.sha256, package.size_bytes, origins.get(package.sha256, ()), part, place)
+    return Wanted(name, package.sha256, package.size_bytes, origins.get(package.sha256, ()), part, place, _REMEDY)

@@ -1,6 +1,7 @@
 """The packages of one suite, each index by the digest that the signed Release names."""
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -41,6 +42,7 @@ class SuiteReader:
     def __init__(self, session: aiohttp.ClientSession, cache: MirrorCache, patience: Patience, report: Report) -> None:
         """Nothing is fetched yet."""
         self._session, self._cache, self._patience, self._report = session, cache, patience, report
+        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)  # two mirrors may have one index
 
     async def read(self, suite: Suite, request: Request) -> Offer:
         """Return what the suite has for the architecture; raises MirrorError.
@@ -65,6 +67,12 @@ class SuiteReader:
     async def _packages(
         self, suite: Suite, release: Release, packed: IndexFile, plain: IndexFile
     ) -> tuple[Package, ...]:
+        async with self._locks[packed.sha256]:
+            return await self._kept_or_fetched(suite, release, packed, plain)
+
+    async def _kept_or_fetched(
+        self, suite: Suite, release: Release, packed: IndexFile, plain: IndexFile
+    ) -> tuple[Package, ...]:
         place = self._cache.index(packed.sha256)
         packages = await asyncio.to_thread(kept, place)
         if packages is None:
@@ -85,7 +93,7 @@ class SuiteReader:
         part = self._cache.part(packed.sha256)
         place = part.with_suffix(".index")
         name = f"{suite.name} {packed.path}"
-        wanted = Wanted(name, packed.sha256, packed.size_bytes, tuple(origins), part, place)
+        wanted = Wanted(name, packed.sha256, packed.size_bytes, tuple(origins), part, place, "name another mirror")
         try:
             await Downloads(self._session, self._patience, self._report).fetch([wanted])
         except MirrorError as error:
