@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.images.mirror.apt_repository import Signer, build_debs
+from tests.images.mirror.order import Order
 from tests.images.mirror.package_mirror import PackageMirror
 from tests.images.mirror.site import MirrorSite
 from tests.profiles.image_files import debian
@@ -41,3 +42,9 @@ def mirror(site: MirrorSite) -> Iterator[PackageMirror]:
     """The mirror over HTTP."""
     with PackageMirror(site.root) as server:
         yield server
+
+
+@pytest.fixture
+def order(site: MirrorSite, mirror: PackageMirror) -> Order:
+    """An order at a mirror that is well until a test says otherwise."""
+    return Order(site, mirror)
