@@ -6,10 +6,9 @@ import shutil
 import subprocess
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from ipaddress import IPv4Network
 from pathlib import Path
 
 import structlog
@@ -18,7 +17,7 @@ from provisioner.errors import BadInput
 from provisioner.network_boot import lease_events
 from provisioner.network_boot.architectures import PXE
 from provisioner.network_boot.dnsmasq import Place, render_dnsmasq
-from provisioner.network_boot.interfaces import interfaces
+from provisioner.network_boot.interfaces import networks_of
 from provisioner.network_boot.settings import DhcpMode, NetworkBoot
 from provisioner.network_boot.templating import TEMPLATES_FOLDER
 
@@ -48,7 +47,7 @@ def prepare(boot: NetworkBoot, place: Place) -> Path:
     script = place.folder / "lease-event"
     _replace(script, (TEMPLATES_FOLDER / "lease-event").read_bytes(), 0o700)
     lease_events.prepare(place.folder)
-    networks = tuple(_networks(boot)) if boot.dhcp is DhcpMode.PROXY else ()
+    networks = networks_of(boot.interfaces) if boot.dhcp is DhcpMode.PROXY else ()
     text = render_dnsmasq(boot, place, networks=networks, programs=programs)
     path = place.folder / "dnsmasq.conf"
     _replace(path, text.encode(), 0o600)
@@ -144,18 +143,6 @@ def _fill_tftp_root(boot: NetworkBoot, root: Path) -> frozenset[str]:
         if stale.name not in there:
             stale.unlink()
     return frozenset(there)
-
-
-def _networks(boot: NetworkBoot) -> Iterator[IPv4Network]:
-    here = interfaces()
-    for name in boot.interfaces:
-        yield from _of(here.get(name, ()), name)
-
-
-def _of(networks: Sequence[IPv4Network], interface: str) -> Sequence[IPv4Network]:
-    if not networks:
-        raise BadInput(f"network_boot.interfaces: {interface} has no IPv4 address; give it one in the boot network")
-    return networks
 
 
 def _replace(path: Path, content: bytes, mode: int) -> None:

@@ -3,6 +3,7 @@
 import json
 import re
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Network, ip_network
 from typing import Any
@@ -33,6 +34,18 @@ def interfaces() -> dict[str, tuple[IPv4Network, ...]]:
         for link in links
         if "ifname" in link
     }
+
+
+def networks_of(names: Sequence[str]) -> tuple[IPv4Network, ...]:
+    """The networks of these interfaces. Raises `BadInput` for one that has none."""
+    here = interfaces()
+    for name in names:
+        if not here.get(name):
+            raise BadInput(
+                f"network_boot.interfaces: {name} has no IPv4 address here; give it one in the boot network, or name "
+                f"another one of {', '.join(sorted(set(here) - {'lo'}))}"
+            )
+    return tuple(dict.fromkeys(network for name in names for network in here[name]))
 
 
 def dhcp_servers() -> tuple[DhcpServer, ...]:
