@@ -106,6 +106,11 @@ class PackageSource(Profile):
             refuse_if_any([Problem((), "needs one of uri and folder", "write where the packages are")])
         return self
 
+    def below(self, folder: Path) -> "PackageSource":
+        """The same, with relative paths taken from `folder`."""
+        paths = {name: folder / path for name in ("folder", "keyring") if (path := getattr(self, name)) is not None}
+        return self.model_copy(update=paths)
+
 
 class Limits(Profile):
     """How much at once. `per_rack`: nodes of one rack that flash, reset or boot."""
@@ -187,9 +192,10 @@ def load_site(path: Path, environment: Environment | None = None) -> Site:
     env = environment or Environment()
     folder = path.resolve().parent
     changes: dict[str, object] = {"data_dir": env.data_dir or folder / site.data_dir}
-    for field in ("expected", "profiles", "firmware_dir"):
+    for field in ("expected", "profiles", "firmware_dir", "site_files"):
         if (value := getattr(site, field)) is not None:
             changes[field] = folder / value
+    changes["mirrors"] = {name: tuple(one.below(folder) for one in mirror) for name, mirror in site.mirrors.items()}
     changes["network_boot"] = site.network_boot.below(folder)
     changes["signing_keys"] = {name: key.below(folder) for name, key in site.signing_keys.items()}
     if env.database_url is not None:
