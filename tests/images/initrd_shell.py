@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,18 +43,23 @@ class InitrdShell:
         self.write("net/eth0/address", f"{MAC}\n")
         self.write("meminfo", "MemTotal:  2097152 kB\nMemAvailable:  1048576 kB\n")
 
+    @property
+    def commands(self) -> Path:
+        """Where the shell looks for commands first."""
+        return self.folder / "commands"
+
     def write(self, name: str, text: str) -> None:
         """Write a file of the machine."""
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
 
-    def run(self, script: str, words: str = "") -> Ran:
-        """Take the words, then run the script; pauses are noted, not waited for."""
+    def run(self, script: str, words: str = "", inside: Sequence[str] = ()) -> Ran:
+        """Take the words, then run the script; pauses are noted, not waited for. `inside`: what runs the shell."""
         for name in ("console", "pauses", "arguments"):
             self.write(name, "")
         ran = subprocess.run(
-            [*self._command, "-c", self._prologue() + script],
+            [*self._outside(inside), *self._command, "-c", self._prologue() + script],
             env={"PATH": self._path, "WORDS": words, "ARGUMENTS": str(self.folder / "arguments")},
             capture_output=True,
             text=True,
@@ -64,6 +70,11 @@ class InitrdShell:
         assert TOKEN not in (self.folder / "run" / "initrd.log").read_text()
         pauses = [int(line) for line in texts["pauses"].split()]
         return Ran(ran.returncode, ran.stderr, texts["console"], pauses, texts["arguments"])
+
+    @staticmethod
+    def _outside(command: Sequence[str]) -> list[str]:
+        """What runs the shell is the system's own, whatever commands the shell has."""
+        return [str(shutil.which(command[0])), *command[1:]] if command else []
 
     def _prologue(self) -> str:
         """The real script, with other places; power off ends the shell."""
@@ -85,7 +96,7 @@ class InitrdShell:
 
     def _commands(self, shell: str) -> str:
         """A folder whose curl first notes its arguments, which every process of a machine can read."""
-        commands = self.folder / "commands"
+        commands = self.commands
         commands.mkdir()
         if shell == "busybox":
             subprocess.run(["busybox", "--install", "-s", str(commands)], check=True)
