@@ -13,10 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from images.agent.boot_words import BootWordsError, parse_boot_words, read_boot_words
 from images.build import agent_files, zip_archive
 from images.digest import digest_of
 from tests.images.processes import children_of, running_in_group, wait
 from tests.images.service import TOKEN, Service, send
+from tests.requirements import need
 
 BOOT = "0f5c4c2e-6f0f-4a44-9a53-1d2f6f4f5a6b"
 IMAGE = "sha256:" + "12" * 32
@@ -44,9 +46,13 @@ def agent(archive: Path, service: Service, boot_id: str = BOOT) -> Iterator[subp
         "quiet",
         f"firstlight.boot_id={boot_id}",
     ]
-    process = subprocess.Popen(
-        [sys.executable, "-I", str(archive), *words], cwd=archive.parent, stderr=subprocess.PIPE, text=True
-    )
+    with agent_process([sys.executable, "-I", str(archive), *words], archive.parent) as process:
+        yield process
+
+
+@contextmanager
+def agent_process(command: list[str], folder: Path) -> Iterator[subprocess.Popen[str]]:
+    process = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True)
     try:
         yield process
     finally:
@@ -232,3 +238,44 @@ def test_the_check_is_usable_by_hand(archive: Path) -> None:
     command = [sys.executable, "-I", str(archive), "check", "memory", '{"mebibytes": 1, "passes": 2}']
     ran = subprocess.run(command, capture_output=True, text=True)
     assert json.loads(ran.stdout.splitlines()[-1])["status"] == "pass"
+
+
+VERIFIED_ROOT = "sha256:" + "34" * 32
+
+
+def test_inside_a_verified_root_the_root_is_the_one_that_the_initrd_checked(archive: Path) -> None:
+    """The initrd leaves its words in /run; here, /run is one of the test's own."""
+    need(os.geteuid() == 0, "needs root: it mounts a /run of its own")
+    service = Service([CPU])
+    with service.running():
+        file = archive.parent / "boot-words"
+        words = [
+            f"firstlight.server={service.url}",
+            f"firstlight.token={TOKEN}",
+            f"firstlight.image={IMAGE}",
+            f"firstlight.root={VERIFIED_ROOT}",
+            "firstlight.verified=1",
+        ]
+        file.write_text("".join(f"{word}\n" for word in words))
+        own_run = 'mount -t tmpfs tmpfs /run && install -D -m 600 boot-words /run/firstlight/boot-words && exec "$@"'
+        command = ["unshare", "--mount", "--propagation", "private", "sh", "-c", own_run, "sh"]
+        with agent_process([*command, sys.executable, "-I", str(archive)], archive.parent):
+            wait(lambda: service.results)
+    kernel_boot_id = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    registration = service.registrations[0]
+    assert (registration["root"], registration["boot_id"]) == (VERIFIED_ROOT, kernel_boot_id)
+
+
+def test_only_the_initrd_can_say_that_a_root_was_verified(tmp_path: Path) -> None:
+    command_line, file = tmp_path / "cmdline", tmp_path / "boot-words"
+    line = f"quiet firstlight.server=http://s firstlight.token={TOKEN} firstlight.image={IMAGE}"
+    command_line.write_text(f"{line} firstlight.root={VERIFIED_ROOT} firstlight.verified=1\n")
+    assert parse_boot_words(read_boot_words(file, command_line), BOOT).verified_root == ""
+    file.write_text(command_line.read_text())
+    assert parse_boot_words(read_boot_words(file, command_line), BOOT).verified_root == VERIFIED_ROOT
+
+
+def test_words_of_the_initrd_that_cannot_be_read_are_an_error_and_not_ignored(tmp_path: Path) -> None:
+    (tmp_path / "cmdline").write_text("quiet\n")
+    with pytest.raises(BootWordsError, match=r"cannot read .*: Is a directory"):
+        read_boot_words(tmp_path, tmp_path / "cmdline")

@@ -60,6 +60,7 @@ def in_the_hall(late_seconds: int) -> tuple[str, ...]:
     return (*NAMESPACES, "/bin/bash", "-c", script, "hall")
 
 
+@pytest.mark.slow
 def test_the_card_that_leads_to_the_service_is_found_among_others(shell: InitrdShell) -> None:
     """eth0 gets an address that leads nowhere, eth1 has no link, and eth2's DHCP answers only after some seconds."""
     state = shell.folder / "state"
@@ -84,8 +85,9 @@ def test_the_card_that_leads_to_the_service_is_found_among_others(shell: InitrdS
     assert "\nKeepConfiguration=yes\n" in unit.read_text()
 
 
+@pytest.mark.slow
 def test_a_server_without_a_way_to_the_service_says_what_each_card_sees(shell: InitrdShell) -> None:
-    script = 'fl_net=/sys/class/net fl_leases=/run fl_card_rounds=6; fl_find_network'
+    script = "fl_net=/sys/class/net fl_leases=/run fl_card_rounds=6; fl_find_network"
     ran = shell.run(script, WORDS, in_the_hall(600))
     assert ran.code == POWERED_OFF
     said = next(line for line in ran.console.splitlines() if "what:" in line)
