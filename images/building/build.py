@@ -16,7 +16,7 @@ from images.building.failures import BuildFailedError, TreeRefusedError, Violati
 from images.building.image_tests import Tested, results_json, run_image_tests
 from images.building.initrd import initrd_key, make_initrd, prepare
 from images.building.kept import Kept
-from images.building.keys import bootstrap_key, build_key, builder_digest, key_of
+from images.building.keys import bootstrap_key, build_key, builder_digest
 from images.building.locking import kept_lock, parse_lock
 from images.building.pack import PackedRoot, pack
 from images.building.publish import Shelf
@@ -44,7 +44,7 @@ def build_debian_image(request: BuildRequest, report: Report) -> Built:
     shelf = Shelf(request.data_dir)
     lock = _lock(request, shelf, clock)
     builder = builder_digest(versions)
-    key = build_key(lock, builder, request.level, (one.key for one in request.additions))
+    key = build_key(lock, builder, request.level)
     waits = partial(report.say, f"{request.image.name}: another build of the same image runs; waiting for it")
     with waited_lock(request.data_dir / "builds" / "locks" / key.removeprefix("sha256:"), waits):
         manifest = shelf.built(key)
@@ -68,7 +68,7 @@ def _lock(request: BuildRequest, shelf: Shelf, clock: "_Clock") -> Lock:
         clock.report.say("packages are those of the image before; --update asks the mirror for newer ones")
         return kept
     clock.begin(Stage.RESOLVE)
-    return request.supplies.resolve(request.image)
+    return request.supplies.resolve(clock.report)
 
 
 def _of_system(error: OSError, data_dir: Path) -> str:
@@ -136,6 +136,8 @@ class _Build:
             self._refuse(self._over_budget(packed.path, kernel, initrd))
             self.clock.begin(Stage.VERIFY)
             verify_packed(tree, packed, work / "unpacked", tools)
+            if builder_digest(self.versions) != self.builder:
+                raise BuildFailedError("Firstlight itself was changed during the build; build again", self.log)
             self.clock.begin(Stage.PUBLISH)
             files = {"root": packed.path, "kernel": kernel, "initrd": initrd}
             texts = {"lock": self.lock.canonical_json(), "sbom": sbom_json(self.lock), "tests": results}
@@ -151,14 +153,14 @@ class _Build:
         self.clock.begin(Stage.UNPACK)
         unpack(tar, tree, tools)
         self._refuse(packages_not_as_locked(tree, self.lock))
-        for addition in self.request.additions:
-            addition.apply(tree, tools)
         prepare(tree, self.request.image, site_files)
-        key = initrd_key(self.request.image, key_of(of_packages, sorted(one.key for one in self.request.additions)))
+        key = initrd_key(self.request.image, of_packages)
 
         def make(target: Path) -> None:
             self.clock.begin(Stage.INITRD)
             make_initrd(tree, self.request.image, self.lock, target, tools)
+            if initrd_key(self.request.image, of_packages) != key:
+                raise BuildFailedError("Firstlight itself was changed while the initrd was made; build again", self.log)
 
         return kept.file("initrd", key, make, self._waiting("initrd"))
 

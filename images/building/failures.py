@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from profiles.images.driver_check import ImageReason
+
 
 class BuildFailedError(Exception):
     """A stage did not do its work. `log` holds all that its tools said."""
@@ -12,6 +14,15 @@ class BuildFailedError(Exception):
         self.what = what
         self.log = log
         super().__init__(f"{what}\nlog: {log}" if log else what)
+
+
+class ImageRefusedError(Exception):
+    """No choice of packages is what the profile asks for."""
+
+    def __init__(self, reasons: tuple[ImageReason, ...]) -> None:
+        """Take every reason."""
+        self.reasons = reasons
+        super().__init__("\n".join(one.text for one in reasons))
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ _COMPRESSION_BY = {"zstd": "zstd", "xz": "xz-utils", "lz4": "lz4"}
 
 
 def initrd_key(image: DebianImage, tree_key: str) -> str:
-    """Return 64 hex digits for all that the initrd is made of; `tree_key` stands for packages and additions."""
+    """Return 64 hex digits for all that the initrd is made of; `tree_key` stands for its packages."""
     sources = {path.name: path.read_bytes().hex() for path in (_SOURCES / "hook", *_script_files())}
     own = Path(__file__).read_bytes().hex()
     files = [one.model_dump(mode="json") for one in _files(image)]

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -21,9 +21,9 @@ def builder_digest(versions: Mapping[str, str], folder: Path = _IMAGES) -> str:
     return key_of(sources, dict(versions))
 
 
-def build_key(lock: Lock, builder: str, level: PublishLevel, additions: Iterable[str]) -> str:
+def build_key(lock: Lock, builder: str, level: PublishLevel) -> str:
     """Return `sha256:<hex>` of everything that the image is made from."""
-    return key_of(lock.digest, builder, level, sorted(additions))
+    return key_of(lock.digest, builder, level)
 
 
 def bootstrap_key(lock: Lock, versions: Mapping[str, str]) -> str:

@@ -6,7 +6,6 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
-from images.building.tools import Tools
 from images.manifest import ImageManifest
 from profiles.images.debian import DebianImage
 from profiles.images.lock import Lock
@@ -42,22 +41,11 @@ class Report(Protocol):
 class Supplies(Protocol):
     """Packages; neither is asked when everything is there already."""
 
-    def resolve(self, image: DebianImage) -> Lock:
-        """Choose every package; raises when there is none that fits."""
+    def resolve(self, report: Report) -> Lock:
+        """Choose every package; raises ImageRefusedError with all reasons where that cannot be."""
 
     def fetch(self, lock: Lock, report: Report) -> Path:
         """Return the folder of a local repository that holds the lock's packages."""
-
-
-class Addition(Protocol):
-    """Files that come from neither packages nor the profile, such as kernel modules of a stage of their own."""
-
-    @property
-    def key(self) -> str:
-        """Stands for everything that goes into it."""
-
-    def apply(self, tree: Path, tools: Tools) -> None:
-        """Put the files into the tree; the initrd is made after it."""
 
 
 class PublishLevel(StrEnum):
@@ -78,7 +66,6 @@ class BuildRequest:
     data_dir: Path
     supplies: Supplies
     site_files: Path | None = None
-    additions: tuple[Addition, ...] = ()
     certificates: Mapping[str, str] = field(default_factory=dict)
     level: PublishLevel = PublishLevel.LOW
     update: bool = False

@@ -62,7 +62,7 @@ class Initrd(Profile):
     """The first root in memory."""
 
     modules: tuple[KernelModule, ...] = ()
-    compression: Literal["zstd", "xz", "none"] = "zstd"
+    compression: Literal["zstd", "lz4", "xz", "none"] = "zstd"
 
 
 class Kernel(Profile):

@@ -1,7 +1,6 @@
-"""`firstlight image`: what image profiles say, where they say it, and what would be installed."""
+"""`firstlight image`: what image profiles say, where they say it, what would be installed, and building it."""
 
-from collections.abc import Mapping
-from datetime import UTC, date, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -9,23 +8,29 @@ import orjson
 import typer
 
 from profiles.compat.load import load_facts
-from profiles.findings import Finding, ProfileError, did_you_mean
-from profiles.images.debian import DebianImage
-from profiles.images.driver_check import ImageReason, check_driver
+from profiles.images.driver_check import check_driver
 from profiles.images.egress import egress_ruleset
 from profiles.images.explain import explain
-from profiles.images.load import LoadedImage, load_images
 from profiles.images.package_index import IndexFaultError, Package, PackageIndex, package_index, read_packages
 from profiles.images.resolve import Refused, resolve
-from profiles.loader import IMAGES, SHIPPED
+from profiles.loader import SHIPPED
 from provisioner.commands.console import say
-from provisioner.commands.image_text import explanation_text, list_text, lock_text, reasons_text
+from provisioner.commands.image_build import build_image_command
+from provisioner.commands.image_profiles import (
+    Name,
+    Profiles,
+    day_of,
+    debian,
+    load_profiles,
+    one_profile,
+    tell_reasons,
+)
+from provisioner.commands.image_text import explanation_text, list_text, lock_text
 from provisioner.errors import BadInput
 
-image_app = typer.Typer(help="Image profiles: what they say, where, and what would be installed.", no_args_is_help=True)
+image_app = typer.Typer(help="Image profiles: what they say, where, and the images of them.", no_args_is_help=True)
+image_app.command("build")(build_image_command)
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="The name of an image profile.")]
-Profiles = Annotated[Path, typer.Option(metavar="DIR", help="Where profiles are.", show_default="the shipped ones")]
 Day = Annotated[
     datetime | None, typer.Option("--date", formats=["%Y-%m-%d"], metavar="YYYY-MM-DD", help="Today where absent.")
 ]
@@ -35,7 +40,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="For programs.")]
 @image_app.command("list")
 def list_images(profiles: Profiles = SHIPPED, as_json: AsJson = False) -> None:
     """Every profile, and what it inherits from."""
-    images = _load(profiles)
+    images = load_profiles(profiles)
     if as_json:
         lines = [
             {"name": name, "root": one.document.value["root"], "arch": one.document.value.get("arch")}
@@ -50,7 +55,7 @@ def list_images(profiles: Profiles = SHIPPED, as_json: AsJson = False) -> None:
 @image_app.command("explain")
 def explain_image(name: Name, profiles: Profiles = SHIPPED, as_json: AsJson = False) -> None:
     """Each value with the file and line that it comes from, and what it won against."""
-    explained = explain(_one(_load(profiles), name))
+    explained = explain(one_profile(load_profiles(profiles), name))
     if as_json:
         typer.echo(orjson.dumps(explained, option=orjson.OPT_INDENT_2))
         return
@@ -60,9 +65,9 @@ def explain_image(name: Name, profiles: Profiles = SHIPPED, as_json: AsJson = Fa
 @image_app.command("check")
 def check_image(name: Name, profiles: Profiles = SHIPPED, day: Day = None, as_json: AsJson = False) -> None:
     """Does its driver fit its GPUs, kernel and programs? Exit codes: 0 ok, 1 not, 2 bad input."""
-    loaded = _one(_load(profiles), name)
-    reasons = check_driver(_debian(loaded, name), load_facts(), _date(day), {})
-    _tell(loaded, reasons, as_json=as_json)
+    loaded = one_profile(load_profiles(profiles), name)
+    reasons = check_driver(debian(loaded, name), load_facts(), day_of(day), {})
+    tell_reasons(loaded, reasons, as_json=as_json)
     if not as_json:
         typer.echo(f"ok: {name}")
 
@@ -78,10 +83,10 @@ def lock_image(
     as_json: AsJson = False,
 ) -> None:
     """Every package with version and digest, or every reason why there is no lock. Reads files, asks no network."""
-    loaded = _one(_load(profiles), name)
-    lock = resolve(_debian(loaded, name), _index(packages), load_facts(), _date(day))
+    loaded = one_profile(load_profiles(profiles), name)
+    lock = resolve(debian(loaded, name), _index(packages), load_facts(), day_of(day))
     if isinstance(lock, Refused):
-        _tell(loaded, lock.reasons, as_json=as_json)
+        tell_reasons(loaded, lock.reasons, as_json=as_json)
     elif as_json:
         typer.echo(lock.canonical_json())
     else:
@@ -91,31 +96,7 @@ def lock_image(
 @image_app.command("egress")
 def show_egress(name: Name, profiles: Profiles = SHIPPED) -> None:
     """What it may connect to, as the nftables ruleset of the image."""
-    typer.echo(egress_ruleset(_debian(_one(_load(profiles), name), name)), nl=False)
-
-
-def _load(directory: Path) -> Mapping[str, LoadedImage]:
-    paths = sorted((directory / IMAGES).glob("*.yaml"))
-    if not paths:
-        raise BadInput(f"{directory / IMAGES} holds no profiles")
-    images, findings = load_images(paths)
-    if findings:
-        raise BadInput(str(ProfileError(findings)))
-    return images
-
-
-def _one(images: Mapping[str, LoadedImage], name: str) -> LoadedImage:
-    if name not in images:
-        raise BadInput(f'there is no image "{name}"; {did_you_mean(name, images)}')
-    return images[name]
-
-
-def _debian(loaded: LoadedImage, name: str) -> DebianImage:
-    if loaded.profile is None:
-        raise BadInput(f"{name} is abstract: it is there for others to inherit; name one that inherits it")
-    if not isinstance(loaded.profile, DebianImage):
-        raise BadInput(f"{name} has root: {loaded.profile.root}, which has no packages; name one with root: debian")
-    return loaded.profile
+    typer.echo(egress_ruleset(debian(one_profile(load_profiles(profiles), name), name)), nl=False)
 
 
 def _index(paths: list[Path]) -> PackageIndex:
@@ -126,23 +107,3 @@ def _index(paths: list[Path]) -> PackageIndex:
         except (OSError, UnicodeDecodeError, IndexFaultError) as error:
             raise BadInput(f"{path}: {error}; name a Packages file, uncompressed") from error
     return package_index(found)
-
-
-def _tell(loaded: LoadedImage, reasons: tuple[ImageReason, ...], *, as_json: bool) -> None:
-    """Print every reason with its place, and exit 1; nothing where there is none."""
-    placed: list[tuple[Finding, ImageReason]] = [(loaded.document.finding(one.field, one.text), one) for one in reasons]
-    if as_json:
-        told = [
-            {"file": str(at.file), "line": at.line, "field": at.field, "severity": one.severity}
-            | {"name": one.name, "text": one.text, "sources": one.sources}
-            for at, one in placed
-        ]
-        typer.echo(orjson.dumps({"reasons": told}, option=orjson.OPT_INDENT_2))
-    elif placed:
-        say(reasons_text(placed))
-    if reasons:
-        raise typer.Exit(1)
-
-
-def _date(day: datetime | None) -> date:
-    return day.date() if day else datetime.now(UTC).date()
