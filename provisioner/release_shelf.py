@@ -1,8 +1,10 @@
 """What the site wants its nodes to run, as files and digests: profiles resolved, images built, packages stored."""
 
+import asyncio
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from images.boot_program.build import BootProgram
 from images.digest import DigestError, parse_digest
 from images.manifest import ImageManifest
 from images.store import ArtefactAbsentError, ArtefactCorruptError, ArtefactStore
@@ -12,6 +14,7 @@ from profiles.images.debian import DebianImage
 from profiles.matching import Found, Refusal, match
 from profiles.models import HardwareClass
 from profiles.release import Release
+from provisioner.boot_programs import BootPrograms, BootSettings
 from provisioner.built_images import built_image, manifest_in
 from provisioner.errors import BadInput, NotFound
 from provisioner.models.package import Package
@@ -48,12 +51,18 @@ class ReleaseShelf:
     """`Releases` and `Artefacts`."""
 
     def __init__(
-        self, catalog: Catalog, chosen: Mapping[str, str], data_dir: Path, public_url: str, firmware_dir: Path | None
+        self,
+        catalog: Catalog,
+        chosen: Mapping[str, str],
+        data_dir: Path,
+        boot: BootSettings,
+        *,
+        firmware_dir: Path | None,
     ) -> None:
         """Take the images of `chosen` (hardware class -> release name), which `check_chosen` has passed."""
-        self._catalog, self._data_dir, self._public_url = catalog, data_dir, public_url
-        self._firmware_dir = firmware_dir
+        self._catalog, self._data_dir, self._boot, self._firmware_dir = catalog, data_dir, boot, firmware_dir
         self._artefacts = artefacts_in(data_dir)
+        self._programs = BootPrograms(self._artefacts, data_dir, boot)
         self._manifests: dict[str, ImageManifest] = {}
         self._desired = {name: self._resolve(release) for name, release in chosen.items()}
 
@@ -86,7 +95,7 @@ class ReleaseShelf:
             path = self._artefacts.path(parse_digest(digest))
         except ArtefactAbsentError:
             return None
-        return Package(path, f"{self._public_url}/v1/artefacts/{digest}", path.stat().st_size)
+        return Package(path, f"{self._boot.server}/v1/artefacts/{digest}", path.stat().st_size)
 
     def manifest(self, image: str) -> ImageManifest:
         """As the protocol says. What a digest names never changes, so it is read once."""
@@ -96,6 +105,27 @@ class ReleaseShelf:
             except DigestError as error:
                 raise NotFound(f"{image}: no such image") from error
         return self._manifests[image]
+
+    async def uki(self, image: str) -> BootProgram | None:
+        """As the protocol says."""
+        return await self._programs.of_image(self.manifest(image))
+
+    async def ipxe(self, arch: str) -> BootProgram | None:
+        """As the protocol says."""
+        return await self._programs.ipxe(arch)
+
+    @property
+    def mirrors(self) -> tuple[str, ...]:
+        """As the protocol says."""
+        return self._boot.mirrors
+
+    async def is_sound(self, digest: str) -> bool:
+        """As the protocol says."""
+        try:
+            await asyncio.to_thread(self._artefacts.verify, parse_digest(digest))
+        except (ArtefactAbsentError, ArtefactCorruptError, DigestError, OSError):
+            return False
+        return True
 
     def path(self, digest: str) -> Path:
         """As the protocol says."""

@@ -6,9 +6,11 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
+from images.boot_program.signing import SigningPair
 from profiles.catalog import Catalog
 from profiles.findings import ProfileError
 from profiles.loader import SHIPPED, load_catalog
+from provisioner.boot_programs import BootSettings
 from provisioner.capabilities.bmcs import Bmcs
 from provisioner.capabilities.service import Service
 from provisioner.capabilities.world import World
@@ -109,7 +111,9 @@ async def running(checked: Checked, environment: Environment) -> AsyncIterator[R
 @asynccontextmanager
 async def _running(checked: Checked, store: Store, pulse: Pulse) -> AsyncIterator[Running]:
     site, clock = checked.site, PacedClock(float(checked.site.speed))
-    shelf = ReleaseShelf(checked.catalog, site.releases, site.data_dir, site.url, site.firmware_dir)
+    shelf = ReleaseShelf(
+        checked.catalog, site.releases, site.data_dir, _boot_settings(site), firmware_dir=site.firmware_dir
+    )
     missing = shelf.stock()
     bmcs = _bmcs(site, store, clock)
     awake = Wakefulness()
@@ -130,6 +134,13 @@ async def _running(checked: Checked, store: Store, pulse: Pulse) -> AsyncIterato
         await bmcs.close()
         if slot is not None:
             await slot.close()
+
+
+def _boot_settings(site: Site) -> BootSettings:
+    boot = site.network_boot
+    signing = SigningPair(boot.sign.key, boot.sign.certificate) if boot.sign else None
+    ipxe, stub = ({arch.value: path for arch, path in files.items()} for files in (boot.ipxe, boot.stub))
+    return BootSettings(site.url, boot.mirrors, ipxe, stub, signing)
 
 
 def _bmcs(site: Site, store: Store, clock: PacedClock) -> RedfishBmcs:

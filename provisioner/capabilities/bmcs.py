@@ -73,7 +73,11 @@ class Bmc(Protocol):
         ...
 
     async def boot_override(self) -> tuple[str, str, str | None]:
-        """BootSourceOverrideEnabled, BootSourceOverrideTarget, HttpBootUri."""
+        """BootSourceOverrideEnabled, BootSourceOverrideTarget, HttpBootUri (None: not set)."""
+        ...
+
+    async def secure_boot(self) -> bool | None:
+        """Firmware will refuse what is not signed, at the next start; None where the BMC cannot tell."""
         ...
 
     async def set_boot_override(self, method: BootMethod) -> None:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Protocol
 
 from profiles.release import Release
-from provisioner.models.boot import BootTicket
+from provisioner.models.boot import BootFailure, BootTicket
 from provisioner.models.burn_in import BurnInRun, CheckResult, Heartbeat
 from provisioner.models.event import Event
 from provisioner.models.identifiers import NodeName, ReleaseDigest, TaskUri
@@ -22,6 +22,17 @@ class Nodes(Protocol):
 
     async def get(self, name: NodeName) -> Node:
         """Raises `NotFound`."""
+        ...
+
+    async def by_identity(self, serial: str, uuid: str) -> Node | None:
+        """The one node that says both of itself; None when there is none, or more than one.
+
+        Case and spaces around do not matter, nor which way round a UUID's first three fields are kept.
+        """
+        ...
+
+    async def by_mac(self, mac: str) -> Node | None:
+        """The one node with this port in its last inventory; None when there is none, or more than one."""
         ...
 
     async def all(self) -> Sequence[Node]:
@@ -80,6 +91,10 @@ class Nodes(Protocol):
 
     async def observe_image(self, name: NodeName, image: str, at: datetime) -> None:
         """Record the digest that its agent reported."""
+        ...
+
+    async def tell(self, name: NodeName, what: str, at: datetime) -> None:
+        """Write what was seen into its history, unless that is the last entry already."""
         ...
 
 
@@ -180,8 +195,24 @@ class Boots(Protocol):
         """The ticket with this agent token."""
         ...
 
-    async def served(self, ticket: BootTicket) -> None:
-        """Count one answer of the boot endpoint."""
+    async def served(self, ticket: BootTicket, *, program: bool = False) -> None:
+        """Count one answer of the boot endpoint; `program`: it was the program for UEFI."""
+        ...
+
+    async def asked(self, ticket: BootTicket) -> None:
+        """Count an initrd that asked for its words."""
+        ...
+
+    async def allow(self, ticket: BootTicket, most_served: int) -> BootTicket:
+        """It may be served so often, or more often if that was allowed before."""
+        ...
+
+    async def refused(self, ticket: BootTicket, target: str) -> None:
+        """The BMC refused this boot target; again is nothing."""
+        ...
+
+    async def failed(self, ticket: BootTicket, failure: BootFailure) -> None:
+        """An initrd reports why it gave up; another report of the same boot is nothing."""
         ...
 
     async def registered(self, ticket: BootTicket, boot_id: str, image: str, root: str, at: datetime) -> BootTicket:

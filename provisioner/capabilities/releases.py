@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Protocol
 
+from images.boot_program.build import BootProgram
 from images.manifest import ImageManifest
 from profiles.matching import Found, Refusal
 from profiles.models import HardwareClass
@@ -40,6 +41,29 @@ class Artefacts(Protocol):
         """What an image consists of, old ones that nodes still run too. Raises `NotFound`."""
         ...
 
+    async def uki(self, image: str) -> BootProgram | None:
+        """The one file that UEFI starts for an image; made when it is first wanted, which takes seconds.
+
+        None where it has none. Raises `NotFound`, and `BadInput` with what to do when the site lacks what it takes.
+        """
+        ...
+
+    async def ipxe(self, arch: str) -> BootProgram | None:
+        """The site's iPXE for UEFI of an architecture (x86_64, arm64), signed where the site signs; None: it has none.
+
+        Raises `BadInput` with what to do when it cannot be read.
+        """
+        ...
+
+    @property
+    def mirrors(self) -> tuple[str, ...]:
+        """Servers that hold our files by digest, nearer to the nodes, in the order in which they are asked."""
+        ...
+
     def path(self, digest: str) -> Path:
         """Where the file lies. Raises `NotFound`."""
+        ...
+
+    async def is_sound(self, digest: str) -> bool:
+        """Read the whole file: it is there, and it is what its digest says."""
         ...

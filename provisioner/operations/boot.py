@@ -3,53 +3,67 @@
 import secrets
 from datetime import timedelta
 
-from provisioner.boot.choose import choose_method
-from provisioner.capabilities.bmcs import Bmc
 from provisioner.capabilities.durable import Durable
 from provisioner.capabilities.world import World
-from provisioner.errors import AnswerLost, BmcUnreachable, NeedsPerson, NotAchieved
-from provisioner.models.boot import BootMethod, BootTicket
+from provisioner.errors import BmcUnreachable, NeedsPerson, NotAchieved
+from provisioner.models.boot import SERVINGS_PER_TRY, BootTicket
 from provisioner.models.identifiers import RunKey
 from provisioner.models.instruction import Instruction, Owner
 from provisioner.models.inventory import Power
 from provisioner.models.lifecycle import State
-from provisioner.models.node import Node
 from provisioner.models.secret import Secret
-from provisioner.operations.inventory import look_again
+from provisioner.operations.boot_failures import failed, gave_up
+from provisioner.operations.boot_method import set_method
 from provisioner.operations.outcome import Outcome
 from provisioner.operations.power import power_off, power_on
 from provisioner.operations.reach import bmc_of, release_of, tell
 
 AGENT = "agent"
-"""The topic that is signalled when a node's agent registers."""
+"""The topic that is signalled when a node's agent registers, or its initrd says why it gave up."""
 
 _TRIES = 3
 _LOOK_EVERY = timedelta(seconds=20)
 _LOOKS = 120
 """40 minutes: self-test, network boot and image, on the slowest server seen, twice."""
+_LOOKS_WHEN_SPENT = 45
+"""15 minutes for the last boot that was served; there is no other one in this try."""
+
+_REGISTERED, _OFF, _FAILED, _SPENT, _NOT_YET = "registered", "off", "failed", "spent", ""
 
 
 async def boot(durable: Durable, world: World, key: RunKey) -> Outcome:
     """Boot from the network; when power is lost or nobody reports, try again, three times in all."""
     for number in range(1, _TRIES + 1):
         await durable.step(f"switch_off:{number}", switch_off, world, key)
-        await durable.step(f"open_ticket:{number}", open_ticket, world, key)
+        known = await durable.step(f"open_ticket:{number}", open_ticket, world, key, number)
         await durable.step(f"set_boot:{number}", set_boot, world, key)
         await durable.step(f"switch_on:{number}", switch_on, world, key)
-        for _ in range(_LOOKS):
-            seen = await durable.step("look_for_agent", look_for_agent, world, key)
-            if seen == "registered":
-                summary = await durable.step("check_image", check_image, world, key)
-                return Outcome(State.BURNING_IN, summary)
-            if seen == "off":
-                break
-            await durable.wait_signal(AGENT, _LOOK_EVERY)
+        if await _await_agent(durable, world, key, known) == _REGISTERED:
+            summary = await durable.step("check_image", check_image, world, key)
+            return Outcome(State.BURNING_IN, summary)
     await durable.step("give_up", give_up, world, key)
     raise AssertionError("give_up always raises")
 
 
-async def open_ticket(world: World, key: RunKey) -> None:
-    """One permission to boot per attempt; the same one however often this runs."""
+async def _await_agent(durable: Durable, world: World, key: RunKey, known: int) -> str:
+    """What was seen last, as of `look_for_agent`."""
+    spent = 0
+    for _ in range(_LOOKS):
+        seen = await durable.step("look_for_agent", look_for_agent, world, key, known)
+        if seen in {_REGISTERED, _OFF, _FAILED}:
+            return seen
+        spent += seen == _SPENT
+        if spent > _LOOKS_WHEN_SPENT:
+            return seen
+        await durable.wait_signal(AGENT, _LOOK_EVERY)
+    return _NOT_YET
+
+
+async def open_ticket(world: World, key: RunKey, number: int = 1) -> int:
+    """One permission to boot per attempt, the same one however often this runs; failures that it knows of already.
+
+    Each try may be served a number of times more.
+    """
     await tell(world, key, "preparing the boot")
     release = await release_of(world, key.node)
     ticket = BootTicket(
@@ -66,7 +80,10 @@ async def open_ticket(world: World, key: RunKey) -> None:
         booted_image=None,
         booted_root=None,
     )
-    await world.boots.open(ticket)
+    kept = await world.boots.open(ticket)
+    if number > 1:
+        kept = await world.boots.allow(kept, number * SERVINGS_PER_TRY)
+    return len(kept.failures)
 
 
 async def switch_off(world: World, key: RunKey) -> None:
@@ -81,19 +98,11 @@ async def switch_off(world: World, key: RunKey) -> None:
 
 
 async def set_boot(world: World, key: RunKey) -> None:
-    """Tell the firmware to boot from the network once. Raises `NeedsPerson` when the BMC offers no way."""
+    """Tell the firmware to boot from the network once. Raises `NeedsPerson` when that cannot work."""
     ticket = await _ticket(world, key)
-    if ticket.boot_id is not None:
-        return
-    await tell(world, key, "setting the boot device")
-    uri = Secret(f"{world.public_url}/boot/{ticket.key.reveal()}")
-    seen = await world.documents.inventory(key.node)
-    method = choose_method(seen.boot, uri) or choose_method((await look_again(world, key)).boot, uri)
-    if method is None:
-        raise _no_network_boot(await world.nodes.get(key.node))
-    async with bmc_of(world, key.node) as bmc:
-        if not _is_set(method, await bmc.boot_override()):
-            await _ask(bmc, method)
+    if ticket.boot_id is None:
+        await tell(world, key, "setting the boot device")
+        await set_method(world, key, ticket)
 
 
 async def switch_on(world: World, key: RunKey) -> None:
@@ -102,19 +111,27 @@ async def switch_on(world: World, key: RunKey) -> None:
         await power_on(world, key)
 
 
-async def look_for_agent(world: World, key: RunKey) -> str:
-    """`registered`, `off` when the host has lost power meanwhile, or "" for: not yet.
+async def look_for_agent(world: World, key: RunKey, known: int = 0) -> str:
+    """`registered`; `off` when the host has lost power meanwhile; `failed` when its initrd has reported more than the
+    `known` failures; `spent` when it will be served no more in this try; "" for: not yet.
 
-    Raises `NotAchieved` when it has lost power after its report: the ticket is used up.
+    Raises `NeedsPerson` for a failure that another try would not mend, and `NotAchieved` when the host has lost power
+    after its report: the ticket is used up.
     """
     ticket = await _ticket(world, key)
     is_off = await _is_off(world, key)
-    if ticket.boot_id is None:
-        await tell(world, key, f"booting; asked for its image {ticket.served} times so far")
-        return "off" if is_off else ""
-    if is_off:
+    if ticket.boot_id is not None and is_off:
         raise NotAchieved(str((await world.nodes.get(key.node)).bmc), "the host lost power as soon as it had booted")
-    return "registered"
+    if ticket.boot_id is not None:
+        return _REGISTERED
+    if ticket.failures and ticket.failures[-1].is_final:
+        raise await failed(world, await world.nodes.get(key.node), ticket)
+    if len(ticket.failures) > known:
+        return _FAILED
+    await tell(world, key, f"booting; asked for its image {ticket.served} times so far")
+    if is_off:
+        return _OFF
+    return _SPENT if ticket.served >= ticket.most_served else _NOT_YET
 
 
 async def _is_off(world: World, key: RunKey) -> bool:
@@ -146,22 +163,7 @@ async def check_image(world: World, key: RunKey) -> str:
 
 async def give_up(world: World, key: RunKey) -> None:
     """Raises `NeedsPerson` with what was seen: this has been tried three times, and took two hours."""
-    ticket = await _ticket(world, key)
-    node = await world.nodes.get(key.node)
-    asked = f"it asked for its image {ticket.served} times" if ticket.served else "it never asked for an image"
-    look = "look at its console for why the image stops" if ticket.served else "check that the boot network's cable is "
-    if not ticket.served:
-        look += "in the port that boots, with a link light, and that network boot is on in the BIOS set-up"
-    raise NeedsPerson(
-        f"switched on {_TRIES} times, and no agent reported; {asked}",
-        Instruction(
-            owner=Owner.TECHNICIAN,
-            where=node.place,
-            what=f"{look}; then: firstlight node release {node.name}",
-            part=None if ticket.served else "network cable, if its link light stays dark",
-            done_when="its agent reports",
-        ),
-    )
+    raise gave_up(await world.nodes.get(key.node), await _ticket(world, key), _TRIES)
 
 
 async def _ticket(world: World, key: RunKey) -> BootTicket:
@@ -173,30 +175,3 @@ async def _ticket(world: World, key: RunKey) -> BootTicket:
 
 def _is_of(ticket: BootTicket, key: RunKey) -> bool:
     return (ticket.generation, ticket.attempt) == (key.generation, key.attempt)
-
-
-def _is_set(method: BootMethod, override: tuple[str, str, str | None]) -> bool:
-    enabled, target, uri = override
-    wanted = method.uri.reveal() if method.uri else None
-    return enabled in {"Once", "Continuous"} and target == method.target and (wanted is None or uri == wanted)
-
-
-async def _ask(bmc: Bmc, method: BootMethod) -> None:
-    try:
-        await bmc.set_boot_override(method)
-    except AnswerLost:
-        if not _is_set(method, await bmc.boot_override()):
-            raise
-
-
-def _no_network_boot(node: Node) -> NeedsPerson:
-    return NeedsPerson(
-        "its BMC offers neither HTTP boot nor PXE",
-        Instruction(
-            owner=Owner.TECHNICIAN,
-            where=node.place,
-            what="switch network boot on in the BIOS set-up (network stack, PXE), "
-            f"then: firstlight node release {node.name}",
-            done_when="the BMC lists Pxe or UefiHttp among its boot targets",
-        ),
-    )

@@ -42,6 +42,20 @@ def is_placeholder_uuid(uuid: str) -> bool:
     return len(text) != 32 or text in _UUID_PLACEHOLDERS or len(set(text)) == 1
 
 
+def uuid_forms(uuid: str) -> tuple[str, ...]:
+    """A UUID in lower case, and with the bytes of its first three fields turned round.
+
+    SMBIOS keeps those fields little-endian since 2.6 (DSP0134, 7.2.1); boards and firmware that do not, say the other
+    form of the same UUID.
+    """
+    plain = uuid.strip().lower()
+    if not re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", plain, re.ASCII):
+        return (plain,)
+    *fields, node = plain.split("-")
+    turned = ["".join(re.findall("..", field)[::-1]) for field in fields[:3]]
+    return (plain, "-".join([*turned, fields[3], node]))
+
+
 def same(one: str, other: str) -> bool:
     """Equal as labels are read: case and outer space do not count."""
     return one.strip().casefold() == other.strip().casefold()

@@ -133,7 +133,13 @@ class RedfishBmc:
         """BootSourceOverrideEnabled, BootSourceOverrideTarget, HttpBootUri."""
         settings = await self._boot()
         enabled, target = settings.get("BootSourceOverrideEnabled"), settings.get("BootSourceOverrideTarget")
-        return str(enabled or ""), str(target or ""), settings.get("HttpBootUri") or None
+        return str(enabled or ""), str(target or ""), boot.uri_of(settings)
+
+    async def secure_boot(self) -> bool | None:
+        """Firmware will refuse what is not signed, at the next start; None where there is no SecureBoot resource."""
+        layout = await self._layout()
+        host = await self._access.essential(layout.host)
+        return boot.secure_boot_of(await self._reader(layout).optional(link(host, "SecureBoot")))
 
     async def set_boot_override(self, method: BootMethod) -> None:
         """Boot once from the network as `method` says."""

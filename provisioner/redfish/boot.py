@@ -26,6 +26,21 @@ def boot_of(host: Document, settings: Document | None) -> Document:
     return merged
 
 
+def uri_of(boot: Document) -> str | None:
+    """HttpBootUri where it is set; sushy-tools says the text "None" where it is not."""
+    uri = boot.get("HttpBootUri")
+    return uri if isinstance(uri, str) and uri not in {"", "None"} else None
+
+
+def secure_boot_of(document: Document | None) -> bool | None:
+    """Whether Secure Boot is on at the next start (DSP0268, SecureBoot): what is asked for, else what is in force."""
+    said = document or {}
+    wanted, current = said.get("SecureBootEnable"), said.get("SecureBootCurrentBoot")
+    if isinstance(wanted, bool):
+        return wanted
+    return current == "Enabled" if isinstance(current, str) else None
+
+
 def mode_to_send(boot: Document, traits: Traits) -> str | None:
     """UEFI where the mode can be set and is another one; None: leave it out of the request."""
     if "BootSourceOverrideMode" not in boot:

@@ -1,37 +1,105 @@
-"""What a node's firmware may ask: what do I boot now?"""
+"""What a node's firmware and its initrd may ask and tell: what do I boot now, with which words, and why it failed."""
 
-from provisioner.boot.answer import BootImage, LeaveNetworkBoot, answer
+from dataclasses import replace
+
+from provisioner.boot.answer import Answer, BootImage, Discover, Question, answer
+from provisioner.capabilities.runs import Runs
 from provisioner.capabilities.world import World
+from provisioner.errors import Conflict
+from provisioner.models.boot import BootFailure, BootTicket, Caller, FailureKind
+from provisioner.models.found_host import FoundHost, HostHow
+from provisioner.models.identifiers import RunKey
 from provisioner.models.node import Node
 from provisioner.models.secret import Secret
-from provisioner.placement import serials
+from provisioner.operations.boot import AGENT
+from provisioner.placement.callers import is_said_by
+from provisioner.services.agents import NotAdmitted
 
 
-async def by_key(world: World, key: Secret) -> BootImage | LeaveNetworkBoot:
+async def answer_key(world: World, key: Secret) -> Answer:
     """Firmware that was given a boot URI through its BMC."""
     ticket = await world.boots.by_key(key)
     node = await world.nodes.get(ticket.node) if ticket else None
-    latest = await world.boots.latest(ticket.node) if ticket else None
-    if ticket is not None and latest is not None and latest.key != ticket.key:
-        return LeaveNetworkBoot("a newer boot permission has replaced this one")
-    return await _answer(world, node)
+    return await _answer(world, Question(key=key), node)
 
 
-async def by_identity(world: World, *, uuid: str, serial: str) -> BootImage | LeaveNetworkBoot:
-    """Firmware that found us by PXE: SMBIOS UUID and serial number, as it says itself. Both have to be the node's."""
-    node = next((one for one in await world.nodes.all() if _is(one, uuid, serial)), None)
-    return await _answer(world, node)
+async def answer_identity(world: World, caller: Caller) -> Answer:
+    """Firmware that found us by itself and says who it is."""
+    return await _answer(world, Question(caller=caller), await _node_of(world, caller))
 
 
-async def _answer(world: World, node: Node | None) -> BootImage | LeaveNetworkBoot:
-    ticket = await world.boots.latest(node.name) if node else None
-    decided = answer(node, ticket)
+async def answer_address(world: World, caller: Caller) -> Answer:
+    """Firmware that found us by itself and says nothing: whoever got its address from our DHCP server."""
+    mac = await world.hosts.by_address(caller.address)
+    said = replace(caller, mac=mac or "")
+    return await _answer(world, Question(caller=said), await world.nodes.by_mac(mac) if mac else None)
+
+
+async def answer_initrd(world: World, caller: Caller, image: str) -> Answer:
+    """The initrd of `image` asks for the words of this boot: its program is the same for all nodes."""
+    decided = await _answer(world, Question(image=image, caller=caller), await _node_of(world, caller))
     if isinstance(decided, BootImage):
-        await world.boots.served(decided.ticket)
+        await world.boots.asked(decided.ticket)
     return decided
 
 
-def _is(node: Node, uuid: str, serial: str) -> bool:
-    if node.uuid is None or node.serial is None:
-        return False
-    return serials.same(node.uuid, uuid) and serials.same(node.serial, serial)
+async def served(world: World, decided: BootImage, *, program: bool = False) -> None:
+    """Count that it is told so, before it is told; `program`: it gets the program for UEFI."""
+    await world.boots.served(decided.ticket, program=program)
+
+
+async def report_failure(world: World, runs: Runs, token: Secret, kind: FailureKind, detail: str) -> None:
+    """An initrd says why it gave up. Again changes nothing.
+
+    Raises `NotAdmitted` for a token that we never gave, `Conflict` when a newer boot has replaced this one, or its
+    agent has registered.
+    """
+    ticket = await world.boots.by_token(token)
+    if ticket is None:
+        raise NotAdmitted("this token is not known")
+    latest = await world.boots.latest(ticket.node)
+    if latest is None or latest.token != ticket.token:
+        raise Conflict("a newer boot of this node has replaced this one")
+    if latest.boot_id is not None:
+        raise Conflict("the agent of this boot has registered")
+    await _keep_failure(world, latest, kind, detail)
+    await runs.signal(RunKey("boot", ticket.node, ticket.generation, ticket.attempt).id, AGENT)
+
+
+async def _keep_failure(world: World, ticket: BootTicket, kind: FailureKind, detail: str) -> None:
+    now = world.clock.now()
+    await world.boots.failed(ticket, BootFailure(kind, detail, now, ticket.served))
+    await world.nodes.tell(ticket.node, f"its boot failed ({kind}): {detail}", now)
+
+
+async def _answer(world: World, question: Question, node: Node | None) -> Answer:
+    latest = await world.boots.latest(node.name) if node else None
+    decided = answer(question, node, latest)
+    if isinstance(decided, Discover):
+        await _note(world, decided.caller)
+    return decided
+
+
+async def _node_of(world: World, caller: Caller) -> Node | None:
+    """The node that two of three agree on: serial number, UUID, port. By the port alone where firmware has no more."""
+    by_name = await world.nodes.by_identity(caller.serial, caller.uuid)
+    if by_name is not None:
+        return by_name
+    by_port = await world.nodes.by_mac(caller.mac)
+    return by_port if by_port is not None and is_said_by(by_port, caller) else None
+
+
+async def _note(world: World, caller: Caller) -> None:
+    now = world.clock.now()
+    await world.hosts.note(
+        FoundHost(
+            mac=caller.mac,
+            address=caller.address,
+            client_class=caller.arch,
+            uuid=caller.uuid,
+            serial=caller.serial,
+            how=HostHow.BOOT,
+            first_seen=now,
+            last_seen=now,
+        )
+    )

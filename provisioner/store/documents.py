@@ -1,11 +1,11 @@
 """The last inventory and the progress of each node, and the releases."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 
 from pydantic import TypeAdapter
-from sqlalchemy import Column, Double, Named, Table, Text, TypedColumns, select
+from sqlalchemy import Column, Connection, Double, Named, Table, Text, TypedColumns, select
 
 from profiles.release import Release
 from provisioner.errors import NotFound
@@ -16,6 +16,7 @@ from provisioner.store.columns import UtcDateTime, node_column
 from provisioner.store.database import Database
 from provisioner.store.inserts import insert_if_new, upsert
 from provisioner.store.metadata import METADATA
+from provisioner.store.node_macs import replace_macs
 
 _INVENTORY: TypeAdapter[Inventory] = TypeAdapter(Inventory)
 
@@ -66,7 +67,7 @@ class SqlDocuments:
     async def put_inventory(self, node: NodeName, inventory: Inventory, at: datetime) -> None:
         """Replace the node's inventory. Raises `NotFound`."""
         values = {"node": node, "at": at, "document": _INVENTORY.dump_json(inventory).decode()}
-        await self._database.write(partial(upsert, table=INVENTORIES, values=values))
+        await self._database.write(partial(_put_inventory, values=values, macs=inventory.macs))
 
     async def inventory(self, node: NodeName) -> Inventory:
         """The last one. Raises `NotFound` before the first sweep."""
@@ -111,6 +112,11 @@ class SqlDocuments:
                 raise NotFound(f"no release has the digest {digest}")
             self._releases[digest] = Release.model_validate_json(document)
         return self._releases[digest]
+
+
+def _put_inventory(connection: Connection, *, values: Mapping[str, object], macs: Sequence[str]) -> None:
+    upsert(connection, table=INVENTORIES, values=values)
+    replace_macs(connection, node=NodeName(str(values["node"])), macs=macs)
 
 
 def _is_no_news(progress: Progress, told: Progress | None) -> bool:

@@ -68,6 +68,12 @@ def write_events(connection: Connection, events: Sequence[Mapping[str, Any]]) ->
     connection.execute(plain_insert(EVENTS), list(events))
 
 
+def last_reason(connection: Connection, node: NodeName) -> str | None:
+    """Of the newest event of a node."""
+    query = select(EVENTS.c.reason).where(EVENTS.c.node == node).order_by(EVENTS.c.id.desc()).limit(1)
+    return connection.scalar(query)
+
+
 def event_row(at: datetime, node: NodeName, kind: EventKind, reason: str) -> dict[str, Any]:
     """An event that changes no state."""
     return {"at": at, "node": node, "kind": kind.value, "reason": reason, "from_state": None, "to_state": None}

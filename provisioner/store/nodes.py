@@ -14,13 +14,15 @@ from provisioner.models.instruction import Hold
 from provisioner.models.inventory import Identity
 from provisioner.models.lifecycle import State
 from provisioner.models.node import ExpectedNode, Node
+from provisioner.placement.serials import uuid_forms
 from provisioner.store import moves
 from provisioner.store.columns import AnyRow
 from provisioner.store.database import Database, always
-from provisioner.store.events import event_row, write_events
+from provisioner.store.events import event_row, last_reason, write_events
 from provisioner.store.inserts import insert
 from provisioner.store.locks import Lock, hold_lock
 from provisioner.store.moves import Move
+from provisioner.store.node_macs import node_with
 from provisioner.store.node_rows import NODE_COLUMNS, new_row, node
 from provisioner.store.node_table import NODES
 
@@ -30,6 +32,10 @@ _BATCH = 500
 
 _BY_NAME = select(*NODE_COLUMNS).where(NODES.c.name == bindparam("name"))
 """Made once: every look at a BMC begins with it."""
+
+_BY_IDENTITY = select(*NODE_COLUMNS).where(
+    NODES.c.serial_key == bindparam("serial"), NODES.c.uuid_key.in_([bindparam("uuid"), bindparam("turned")])
+)
 
 Plan = Callable[[Node, str], Move | None]
 """What to change in a node, given the node and the states that it has visited; None for nothing."""
@@ -48,6 +54,20 @@ class SqlNodes:
         if row is None:
             raise NotFound(f"no node is called {name}")
         return node(row)
+
+    async def by_identity(self, serial: str, uuid: str) -> Node | None:
+        """The one node with this serial number and this UUID; None when there is none, or more than one."""
+        serial_key, forms = serial.strip().lower(), uuid_forms(uuid)
+        if not (serial_key and forms[0]):
+            return None
+        values = {"serial": serial_key, "uuid": forms[0], "turned": forms[-1]}
+        rows = await self._database.read_row(lambda connection: connection.execute(_BY_IDENTITY, values).all())
+        return node(rows[0]) if len(rows) == 1 else None
+
+    async def by_mac(self, mac: str) -> Node | None:
+        """The one node with this port in its last inventory; None when there is none, or more than one."""
+        name = await self._database.read_row(partial(node_with, mac=mac))
+        return await self.get(name) if name else None
 
     async def all(self) -> Sequence[Node]:
         """Every node, by rack and position."""
@@ -116,6 +136,10 @@ class SqlNodes:
     async def observe_image(self, name: NodeName, image: str, at: datetime) -> None:
         """Record the digest that its agent reported; an event when it is another than before. Raises `NotFound`."""
         await self._database.write(partial(_observe_image, name=name, image=image, at=at), bool)
+
+    async def tell(self, name: NodeName, what: str, at: datetime) -> None:
+        """Write what was seen into the node's history, unless that is its last entry already. Raises `NotFound`."""
+        await self._database.write(partial(_tell, name=name, what=what, at=at), bool)
 
     async def _move(self, seen: Node, plan: Plan, event: Mapping[str, Any]) -> bool:
         """Compare and swap, with the event, in one transaction."""
@@ -193,6 +217,14 @@ def _observe_image(connection: Connection, *, name: NodeName, image: str, at: da
         return False
     _set(connection, name=name, values={"observed_image": image})
     write_events(connection, [event_row(at, name, EventKind.OBSERVED, f"the agent runs from image {image}")])
+    return True
+
+
+def _tell(connection: Connection, *, name: NodeName, what: str, at: datetime) -> bool:
+    _lock(connection, name)
+    if last_reason(connection, name) == what:
+        return False
+    write_events(connection, [event_row(at, name, EventKind.OBSERVED, what)])
     return True
 
 

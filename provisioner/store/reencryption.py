@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import Column, Connection, Table, bindparam, select, update
 
 from provisioner.capabilities.cipher import Cipher
-from provisioner.store.boots import BOOT_TICKETS
+from provisioner.store.boot_tickets import BOOT_TICKETS
 from provisioner.store.cipher_check import CIPHER_CHECK
 from provisioner.store.database import Database
 from provisioner.store.vault import VAULT

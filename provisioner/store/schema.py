@@ -3,13 +3,15 @@
 from sqlalchemy import MetaData
 
 from provisioner.store.bmc_records import CERTIFICATES, LEASES, LOGIN_FAILURES
-from provisioner.store.boots import BOOT_TICKETS
+from provisioner.store.boot_tickets import BOOT_TICKETS
 from provisioner.store.burn_ins import HEARTBEATS, RESULTS, RUNS
 from provisioner.store.cipher_check import CIPHER_CHECK
 from provisioner.store.documents import INVENTORIES, PROGRESS, RELEASES
 from provisioner.store.events import EVENTS
 from provisioner.store.found_bmcs import FOUND_BMCS, LAST_SCAN
+from provisioner.store.found_hosts import FOUND_HOSTS
 from provisioner.store.metadata import METADATA
+from provisioner.store.node_macs import NODE_MACS
 from provisioner.store.node_table import NODES
 from provisioner.store.tokens import TOKENS
 from provisioner.store.update_journal import UPDATES
@@ -19,6 +21,7 @@ TABLES = (
     NODES,
     EVENTS,
     INVENTORIES,
+    NODE_MACS,
     PROGRESS,
     RELEASES,
     VAULT,
@@ -32,6 +35,7 @@ TABLES = (
     LEASES,
     FOUND_BMCS,
     LAST_SCAN,
+    FOUND_HOSTS,
     TOKENS,
     CIPHER_CHECK,
 )

@@ -15,12 +15,15 @@ import requests
 import uvicorn
 
 from api.app import create_app, end_streams
+from images.boot_program.build import BootProgram
+from images.boot_program.pe import archive_program
 from images.build import build_image
 from images.digest import parse_digest
 from images.manifest import ImageManifest
 from images.store import ArtefactAbsentError, ArtefactStore
 from profiles.loader import load_catalog
 from profiles.release import Release
+from provisioner.boot_programs import BootPrograms, BootSettings
 from provisioner.built_images import manifest_in
 from provisioner.capabilities.bmcs import Bmc, Bmcs
 from provisioner.capabilities.cipher import Cipher
@@ -113,12 +116,26 @@ class Files:
 
     store: ArtefactStore
     image: ImageManifest
+    programs: BootPrograms
 
     def package(self, digest: str) -> Package | None:
         return None
 
     def manifest(self, image: str) -> ImageManifest:
         return manifest_in(self.store, parse_digest(image))
+
+    async def uki(self, image: str) -> BootProgram | None:
+        return await self.programs.of_image(self.manifest(image))
+
+    async def ipxe(self, arch: str) -> BootProgram | None:
+        return await self.programs.ipxe(arch)
+
+    @property
+    def mirrors(self) -> tuple[str, ...]:
+        return ("http://mirror.example",)
+
+    async def is_sound(self, digest: str) -> bool:
+        return self.store.verify(parse_digest(digest)).is_file()
 
     def path(self, digest: str) -> Path:
         try:
@@ -202,7 +219,10 @@ async def _serve(directory: Path, cipher: Cipher, nodes: int, ready: list[Site],
     pulse, runs, bmcs = Pulse(), RecordedRuns(), SmallBmcs()
     store = open_store(f"sqlite:///{directory}/site.db", cipher, pulse.beat)
     artefacts = ArtefactStore(directory / "artefacts")
-    files = Files(artefacts, build_image("agent", "x86_64", artefacts))
+    ipxe = directory / "ipxe.efi"
+    ipxe.write_bytes(archive_program("x86_64", [(".data", b"iPXE")]))
+    programs = BootPrograms(artefacts, directory, BootSettings("http://service", ipxe={"x86_64": ipxe}))
+    files = Files(artefacts, build_image("agent", "x86_64", artefacts), programs)
     world = _world(store, bmcs, files)
     app = create_app(Service("test", world, runs, store.tokens, pulse, store.found_bmcs))
     server = _Server(uvicorn.Config(app, port=0, access_log=False, log_config=None, lifespan="off"))

@@ -17,8 +17,8 @@ from provisioner.models.burn_in import ResultStatus
 from provisioner.models.identifiers import RunKey
 from provisioner.models.lifecycle import State
 from provisioner.operations.burn_in import open_run
+from tests.api.booting import ticket_of
 from tests.api.site import N1, Site
-from tests.api.test_boot import ticket_of
 
 BOOT_ID = "0f5c4c2e-6f0f-4a44-9a53-1d2f6f4f5a6b"
 RESULT = {

@@ -1,78 +1,23 @@
-"""What firmware is told."""
+"""What firmware gets."""
 
 from dataclasses import replace
-from pathlib import Path
+from datetime import UTC, datetime
 
 import pytest
 
-from api.boot_script import boot_script
-from provisioner.boot.answer import BootImage, LeaveNetworkBoot
-from provisioner.models.boot import BootTicket
-from provisioner.models.identifiers import NodeName, RunKey
-from provisioner.models.inventory import Identity
-from provisioner.models.lifecycle import State
+from images.boot_program.pe import read_program
+from images.digest import digest_of
+from provisioner.models.found_host import HostHow, Lease
 from provisioner.models.secret import Secret
-from provisioner.operations.boot import open_ticket
 from provisioner.services import nodes
+from tests.api.booting import MAC, SAID, UUID, latest, ticket_of
 from tests.api.site import N1, Site
-
-TICKET = BootTicket(
-    node=NodeName("r01-u01"),
-    generation=1,
-    attempt=2,
-    key=Secret("KEY"),
-    token=Secret("ONE-TIME-TOKEN"),
-    image="sha256:" + "a" * 64,
-    root="sha256:" + "b" * 64,
-    served=0,
-    boot_id=None,
-    registered_at=None,
-    booted_image=None,
-    booted_root=None,
-)
-GOLDEN = Path(__file__).parent / "golden"
-
-
-def test_the_script_that_boots_an_image() -> None:
-    assert boot_script(BootImage(TICKET), "http://10.0.0.1:8410") == (GOLDEN / "boot.ipxe").read_text()
-
-
-def test_the_script_that_leaves_network_boot() -> None:
-    assert boot_script(LeaveNetworkBoot("held: fan 3 is dead"), "http://x") == (GOLDEN / "leave.ipxe").read_text()
-
-
-@pytest.mark.parametrize(
-    "reason", ["held: \nkernel http://evil/x\nboot", "a\r\nboot", "\x1b[2J", "Lüfter {{ 7 * 7 }}", ""]
-)
-def test_a_reason_is_one_line_whatever_somebody_wrote(reason: str) -> None:
-    lines = boot_script(LeaveNetworkBoot(reason), "http://x").split("\n")
-    assert [lines[0], lines[2], lines[3]] == ["#!ipxe", "exit", ""]
-    assert lines[1].startswith("#")
-    assert lines[1].isascii()
-    assert lines[1].isprintable()
-
-
-def ticket_of(site: Site) -> BootTicket:
-    """Bring N1 to where it boots."""
-    site.release()
-    node = site.node()
-    for state in (State.IDENTIFIED, State.SECURED, State.INVENTORIED, State.UPDATING_FIRMWARE):
-        node = site.move(state)
-    node = site.move(State.CONFIGURING_BIOS)
-    node = site.move(State.BOOTING)
-    site.run(site.store.nodes.identify(N1, Identity("S1-1", "0f5c4c2e-6f0f-4a44-9a53-1d2f6f4f5a6b", "Acme", "G8")))
-    site.run(open_ticket(site.service.world, RunKey("boot", N1, node.generation, node.attempt)))
-    ticket = site.run(site.store.boots.latest(N1))
-    assert ticket is not None
-    return ticket
 
 
 def test_a_node_boots_its_image_by_key_and_by_who_it_is(site: Site) -> None:
     ticket = ticket_of(site)
     by_key = site.request("GET", f"/boot/{ticket.key.reveal()}", None)
-    uuid = "0F5C4C2E-6F0F-4A44-9A53-1D2F6F4F5A6B"
-    query = f"uuid={uuid}&serial=s1-1&mac=52:54:00:00:00:01&arch=x86_64"
-    by_identity = site.request("GET", f"/boot/ipxe?{query}", None)
+    by_identity = site.request("GET", f"/boot/ipxe?{SAID}", None)
     assert by_key.text == by_identity.text
     assert by_key.headers["Content-Type"] == "text/plain; charset=utf-8"
     assert by_key.headers["Cache-Control"] == "no-store"
@@ -87,9 +32,7 @@ def test_a_node_boots_its_image_by_key_and_by_who_it_is(site: Site) -> None:
         "firstlight.root": site.files.image.artefact("root").digest,
     }
     assert site.request("GET", words[3].removeprefix(site.url), None).status_code == 200
-    served = site.run(site.store.boots.latest(N1))
-    assert served is not None
-    assert served.served == 2
+    assert latest(site).served == 2
 
 
 def test_firmware_that_asks_for_the_length_first_is_told(site: Site) -> None:
@@ -99,6 +42,7 @@ def test_firmware_that_asks_for_the_length_first_is_told(site: Site) -> None:
     assert head.status_code == 200
     assert head.content == b""
     assert int(head.headers["Content-Length"]) == len(site.request("GET", path, None).content)
+    assert latest(site).served == 1
 
 
 def test_a_held_node_boots_nothing(site: Site) -> None:
@@ -117,6 +61,109 @@ def test_an_older_key_boots_nothing(site: Site) -> None:
     assert "another token" not in text
 
 
-@pytest.mark.parametrize("query", ["uuid=&serial=", "uuid=x&serial=S1-1", "uuid=x&serial=S1-1&mac=&arch=arm64"])
-def test_strangers_leave_network_boot(shared_site: Site, query: str) -> None:
-    assert shared_site.request("GET", f"/boot/ipxe?{query}", None).text.endswith("\nexit\n")
+@pytest.mark.parametrize(
+    "query",
+    [
+        "uuid=&serial=&mac=",
+        "uuid=11111111-2222-3333-4444-555566667777&serial=MX9909C4",
+        f"uuid=x&serial=MX9909C4&mac={MAC}",
+        "",
+    ],
+)
+def test_strangers_are_told_how_they_are_added(site: Site, query: str) -> None:
+    ticket = ticket_of(site)
+    text = site.request("GET", f"/boot/ipxe?{query}", None).text
+    assert "this server is on no list" in text
+    assert text.endswith("\nexit\n")
+    assert ticket.token.reveal() not in text
+
+
+def test_a_stranger_is_remembered(site: Site) -> None:
+    """`firstlight discover` shows it, with all that its firmware said."""
+    query = "uuid=11111111-2222-3333-4444-555566667777&serial=MX9909C4&mac=52-54-00-AA-00-09&arch=arm64"
+    site.request("GET", f"/boot/ipxe?{query}", None)
+    site.request("GET", "/boot/ipxe?mac=none", None)
+    (host,) = site.run(site.store.hosts.all())
+    assert (host.mac, host.uuid, host.serial, host.client_class, host.address, host.how) == (
+        "52:54:00:aa:00:09",
+        "11111111-2222-3333-4444-555566667777",
+        "MX9909C4",
+        "arm64",
+        "127.0.0.1",
+        HostHow.BOOT,
+    )
+
+
+@pytest.mark.parametrize("query", [f"mac={MAC}", f"uuid=&serial=Default%20string&mac={MAC}", f"uuid={UUID}&mac={MAC}"])
+def test_a_board_without_a_name_is_known_by_its_port(site: Site, query: str) -> None:
+    ticket = ticket_of(site)
+    assert ticket.token.reveal() in site.request("GET", f"/boot/ipxe?{query}", None).text
+
+
+def test_uefi_gets_one_program_that_is_the_same_for_every_node(site: Site) -> None:
+    """EDK2 takes application/efi, or an address that ends in .efi, and nothing else."""
+    ticket = ticket_of(site)
+    path = f"/boot/{ticket.key.reveal()}/boot.efi"
+    head = site.request("HEAD", path, None)
+    assert (head.status_code, head.content, latest(site).served) == (200, b"", 0)
+    got = site.request("GET", path, None)
+    assert got.status_code == 200
+    assert got.headers["Content-Type"] == "application/efi"
+    assert got.headers["Content-Length"] == head.headers["Content-Length"] == str(len(got.content))
+    assert got.headers["ETag"] == head.headers["ETag"] == f'"{digest_of(got.content)}"'
+    names = [entry.name.rstrip(b"\0") for entry in read_program(got.content).entries]
+    assert names == [b".cmdline", b".linux"]
+    assert ticket.token.reveal().encode() not in got.content
+    assert f"firstlight.image={ticket.image}".encode() in got.content
+    assert (latest(site).served, latest(site).programs) == (1, 1)
+
+
+def test_a_transfer_of_the_program_that_broke_goes_on_where_it_was(site: Site) -> None:
+    path = f"/boot/{ticket_of(site).key.reveal()}/x.efi"
+    whole = site.request("GET", path, None)
+    rest = site.request("GET", path, None, headers={"Range": "bytes=100-", "If-Range": whole.headers["ETag"]})
+    assert (rest.status_code, rest.content) == (206, whole.content[100:])
+    kept = site.request("GET", path, None, headers={"If-None-Match": whole.headers["ETag"]})
+    assert (kept.status_code, kept.content) == (304, b"")
+    beyond = site.request("GET", path, None, headers={"Range": "bytes=999999999-"})
+    assert beyond.status_code == 416
+
+
+def test_uefi_that_was_told_by_dhcp_is_known_by_the_address_that_it_got(site: Site) -> None:
+    ticket = ticket_of(site)
+    site.run(site.store.hosts.take_leases([Lease(MAC, "127.0.0.1", datetime.now(UTC), None)]))
+    got = site.request("GET", "/boot/uefi/x86_64.efi", None)
+    assert got.content == site.request("GET", f"/boot/{ticket.key.reveal()}/x.efi", None).content
+    assert latest(site).programs == 2
+    site.run(nodes.hold(site.service.world, N1, "a look", "anna"))
+    left = site.request("GET", "/boot/uefi/x86_64.efi", None)
+    assert (left.status_code, left.text) == (404, "held: a look (held by anna)\n")
+
+
+def test_uefi_with_an_address_that_we_did_not_give_gets_ipxe_which_then_says_who_it_is(site: Site) -> None:
+    got = site.request("GET", "/boot/uefi/x86_64.efi", None)
+    assert (got.status_code, got.headers["Content-Type"]) == (200, "application/efi")
+    assert b"iPXE" in got.content
+    none = site.request("GET", "/boot/uefi/arm64.efi", None)
+    assert (none.status_code, "on no list" in none.text) == (404, True)
+    assert site.request("GET", "/boot/uefi/sparc.efi", None).status_code == 422
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_where_there_is_nothing_to_boot_uefi_goes_on_to_its_next_device(site: Site, method: str) -> None:
+    ticket = ticket_of(site)
+    site.run(nodes.hold(site.service.world, N1, "water\nleak", "anna"))
+    for key in (ticket.key.reveal(), "guessed"):
+        left = site.request(method, f"/boot/{key}/boot.efi", None)
+        assert (left.status_code, left.headers["Content-Type"]) == (404, "text/plain; charset=utf-8")
+        assert ticket.token.reveal() not in left.text
+    assert latest(site).served == 0
+
+
+def test_a_node_that_restarts_for_ever_is_served_no_more(site: Site) -> None:
+    path = f"/boot/{ticket_of(site).key.reveal()}"
+    texts = [site.request("GET", path, None).text for _ in range(14)]
+    assert len(set(texts[:12])) == 1
+    assert "boot" in texts[0].splitlines()
+    assert texts[12].splitlines()[2] == "exit"
+    assert "served 12 times" in texts[12]

@@ -23,9 +23,9 @@ from api.write_openapi import FILE
 from provisioner.capabilities.cipher import Cipher
 from provisioner.models.role import Role
 from provisioner.models.secret import Credentials, Secret
+from tests.api.booting import ticket_of
 from tests.api.site import N1, Site, SmallBmc, running_site
 from tests.api.test_agent import burning_in, registration
-from tests.api.test_boot import ticket_of
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 ALL_FIT = {"/healthz", "/v1/artefacts/{digest}"}
@@ -49,7 +49,10 @@ def test_every_error_in_the_document_is_a_problem() -> None:
             errors = {status: one for status, one in operation["responses"].items() if status >= "400"}
             if path == "/healthz":
                 continue
-            assert all(one["content"] == problem for one in errors.values()), (method, path)
+            documents = [one["content"] for one in errors.values()]
+            if path.startswith("/boot/"):  # firmware and initrds show one line on a console
+                documents = [one for one in documents if one != {"text/plain": {}}]
+            assert all(one == problem for one in documents), (method, path)
             assert ("401" in errors) == ("security" in operation or path.endswith("register")), (method, path)
     references = set(re.findall(r'"#/components/schemas/(\w+)"', FILE.read_text()))
     assert references == set(document["components"]["schemas"])

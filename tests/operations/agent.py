@@ -7,7 +7,7 @@ from provisioner.boot.answer import BootImage
 from provisioner.capabilities.runs import Runs
 from provisioner.capabilities.world import World
 from provisioner.errors import Conflict, NotFound
-from provisioner.models.boot import BootTicket
+from provisioner.models.boot import BootTicket, Caller, FailureKind
 from provisioner.models.burn_in import CheckResult, Heartbeat, ResultStatus
 from provisioner.models.secret import Secret
 from provisioner.services import agents, boots
@@ -26,6 +26,7 @@ class Host:
     world: World
     runs: Runs
     _life: asyncio.Task[None] | None = field(default=None)
+    _boots: int = 0
 
     def boot(self) -> None:
         """The self-test is over."""
@@ -46,15 +47,40 @@ class Host:
             answer = await self._ask(target, uri)
             if isinstance(answer, BootImage):
                 await asyncio.sleep(LOAD_SECONDS)
-                if self.server.faults.agent != "never":
-                    await self._agent(answer.ticket)
+                await self._start(answer.ticket, is_program=target != "Pxe")
                 return
             await asyncio.sleep(RETRY_SECONDS)
 
+    async def _start(self, ticket: BootTicket, *, is_program: bool) -> None:
+        """The kernel, unless firmware refuses the program; its initrd, which asks for its words; the agent."""
+        faults = self.server.faults
+        if faults.agent == "refused":
+            return
+        if is_program:
+            caller = Caller(uuid=self.server.uuid, serial=self.server.serial)
+            await boots.answer_initrd(self.world, caller, ticket.image)
+        if faults.initrd and self._boots < faults.boots_ill:
+            await self._give_up(ticket, *faults.initrd)
+        elif faults.agent != "never":
+            await self._agent(ticket)
+
     async def _ask(self, target: str, uri: str | None) -> object:
         if target == "Pxe" or uri is None:
-            return await boots.by_identity(self.world, uuid=self.server.uuid, serial=self.server.serial)
-        return await boots.by_key(self.world, Secret(uri.rsplit("/", 1)[-1]))
+            caller = Caller(uuid=self.server.uuid, serial=self.server.serial)
+            answer = await boots.answer_identity(self.world, caller)
+        else:
+            answer = await boots.answer_key(self.world, Secret(uri.split("/")[-2]))
+        if isinstance(answer, BootImage):
+            await boots.served(self.world, answer, program=target != "Pxe")
+        return answer
+
+    async def _give_up(self, ticket: BootTicket, kind: str, detail: str) -> None:
+        self._boots += 1
+        try:
+            await boots.report_failure(self.world, self.runs, ticket.token, FailureKind(kind), detail)
+        except (Conflict, NotFound):
+            return
+        self.server.lose_power()
 
     async def _agent(self, ticket: BootTicket) -> None:
         image = "sha256:another" if self.server.faults.agent == "wrong" else ticket.image

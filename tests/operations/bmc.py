@@ -131,9 +131,17 @@ class SimulatedBmc:
         await self._read()
         return self._server.override
 
+    async def secure_boot(self) -> bool | None:
+        """As the fault says."""
+        await self._read()
+        return self._server.faults.secure_boot
+
     async def set_boot_override(self, method: BootMethod) -> None:
         """Once."""
-        override = ("Once", method.target, method.uri.reveal() if method.uri else None)
+        if method.target in self._server.faults.refuses_boot:
+            raise BmcRefused(str(self.address), f"{method.target} is not possible", 400)
+        target = method.target if method.uri is None else self._server.faults.boots_from or method.target
+        override = ("Once", target, method.uri.reveal() if method.uri else None)
 
         def act() -> None:
             self._server.override = override

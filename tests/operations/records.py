@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
 
 from profiles.release import Release
 from provisioner.errors import Conflict, NotFound
-from provisioner.models.boot import BootTicket
+from provisioner.models.boot import BootFailure, BootTicket
 from provisioner.models.burn_in import BurnInRun, CheckResult, Heartbeat
 from provisioner.models.identifiers import NodeName, ReleaseDigest, TaskUri
 from provisioner.models.inventory import Inventory
@@ -141,9 +142,28 @@ class MemoryBoots:
         """With this token."""
         return next((one for one in self.tickets.values() if one.token == token), None)
 
-    async def served(self, ticket: BootTicket) -> None:
+    async def served(self, ticket: BootTicket, *, program: bool = False) -> None:
         """One more answer."""
-        self._put(ticket, served=self._kept(ticket).served + 1)
+        kept = self._kept(ticket)
+        self._put(ticket, served=kept.served + 1, programs=kept.programs + program)
+
+    async def asked(self, ticket: BootTicket) -> None:
+        """One more initrd."""
+        self._put(ticket, asked=self._kept(ticket).asked + 1)
+
+    async def allow(self, ticket: BootTicket, most_served: int) -> BootTicket:
+        """Never less."""
+        return self._put(ticket, most_served=max(most_served, self._kept(ticket).most_served))
+
+    async def refused(self, ticket: BootTicket, target: str) -> None:
+        """Once."""
+        self._put(ticket, refused=tuple(dict.fromkeys((*self._kept(ticket).refused, target))))
+
+    async def failed(self, ticket: BootTicket, failure: BootFailure) -> None:
+        """One for each boot."""
+        kept = self._kept(ticket)
+        if not any(one.served == kept.served for one in kept.failures):
+            self._put(ticket, failures=(*kept.failures, replace(failure, served=kept.served)))
 
     async def registered(self, ticket: BootTicket, boot_id: str, image: str, root: str, at: datetime) -> BootTicket:
         """The agent reports."""
@@ -157,8 +177,8 @@ class MemoryBoots:
     def _kept(self, ticket: BootTicket) -> BootTicket:
         return self.tickets[ticket.node, ticket.generation, ticket.attempt]
 
-    def _put(self, ticket: BootTicket, **changes: int | str | datetime) -> BootTicket:
-        changed = replace(self._kept(ticket), **changes)  # type: ignore[arg-type]  # names and types as in the callers
+    def _put(self, ticket: BootTicket, **changes: Any) -> BootTicket:
+        changed = replace(self._kept(ticket), **changes)
         self.tickets[ticket.node, ticket.generation, ticket.attempt] = changed
         return changed
 

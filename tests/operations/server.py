@@ -31,11 +31,21 @@ class Faults:
     stays_old: frozenset[str] = frozenset()
     """Inventory ids that report success and keep their version."""
     agent: str = "well"
-    """well, never (the image does not come up), silent (registers, then nothing), wrong (another image)."""
+    """well, refused (firmware does not start it), never (the image does not come up), silent (registers, then nothing),
+    wrong (another image)."""
     asks: bool = True
     """The firmware asks for something to boot."""
     rejects_bios: frozenset[str] = frozenset()
     failing_item: str | None = None
+    refuses_boot: frozenset[str] = frozenset()
+    """Boot targets that the BMC refuses when they are set."""
+    boots_from: str | None = None
+    """What is set in place of HTTP boot."""
+    secure_boot: bool | None = None
+    initrd: tuple[str, str] | None = None
+    """(kind, detail): what the initrd reports before it powers the host off, each time."""
+    boots_ill: int = 99
+    """So many boots end with that report."""
     hides_tasks: bool = False
     """Tasks do not say what they are for."""
 

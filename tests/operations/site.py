@@ -5,7 +5,9 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+from images.boot_program.build import BootProgram
 from images.digest import Digest
 from images.manifest import Artefact, ImageManifest
 from profiles.catalog import Catalog
@@ -42,6 +44,8 @@ H100 = "hgx-h100-2025-1"
 PERIOD = 20.0
 """Simulated seconds between two passes of the reconciler."""
 REFUSED_LOGINS = 2
+NO_HOSTS: Any = None
+"""No operation asks who has which address."""
 
 
 @cache
@@ -63,6 +67,8 @@ class Shelf:
     releases: Sequence[Release]
     absent: Collection[str] = ()
     """Digests of packages that nobody has put there."""
+    signed: bool = False
+    sound: bool = True
 
     def hardware_class(self, found: Found) -> HardwareClass | Refusal:
         """As the shipped profiles say."""
@@ -85,6 +91,23 @@ class Shelf:
         """One root for each image."""
         root = Artefact("root", Digest(f"sha256:root-of-{image}"), 1)
         return ImageManifest("agent", "x86_64", (root,))
+
+    async def uki(self, image: str) -> BootProgram | None:
+        """One for each image."""
+        return BootProgram(Digest(f"sha256:program-of-{image}"), 1, self.signed)
+
+    async def ipxe(self, arch: str) -> BootProgram | None:  # noqa: ARG002  as the protocol
+        """Nobody asks here."""
+        return None
+
+    @property
+    def mirrors(self) -> tuple[str, ...]:
+        """None."""
+        return ()
+
+    async def is_sound(self, digest: str) -> bool:  # noqa: ARG002  as the protocol
+        """As the test says."""
+        return self.sound
 
     def path(self, digest: str) -> Path:
         """Nobody reads it."""
@@ -132,6 +155,10 @@ class Site:
     crashes: Collection[int] = ()
     reconcilers: int = 1
     absent: Collection[str] = ()
+    signed: bool = False
+    """Boot programs are signed."""
+    sound: bool = True
+    """Our own copies of files are what they should be."""
     people: Callable[["Site"], Awaitable[None]] | None = None
     """Somebody who acts beside the reconciler; the site goes on until he is done, and then as long as it needs."""
     steps: int = 0
@@ -176,13 +203,17 @@ class Site:
         return list(await self.nodes.all())
 
     async def _open(self) -> None:
-        clock, shelf = SimulatedClock(), Shelf([server.release for server in self.servers], self.absent)
+        clock, shelf = (
+            SimulatedClock(),
+            Shelf([server.release for server in self.servers], self.absent, self.signed, self.sound),
+        )
         self.nodes, self.vault, self.journal = MemoryNodes(MemoryEvents()), MemoryVault(), MemoryJournal()
         logins = MemoryLogins()
         bmcs = SimulatedBmcs(LoginBudget(logins, clock, REFUSED_LOGINS))
         self.world = World(
             clock, self.nodes, self.nodes.events, MemoryDocuments(), self.vault, MemoryBoots(), MemoryBurnIns(),
-            self.journal, logins, MemoryCertificates(), bmcs, shelf, shelf, "http://site", AlwaysAwake(clock.now()),
+            self.journal, logins, MemoryCertificates(), bmcs, NO_HOSTS, shelf, shelf, "http://site",
+            AlwaysAwake(clock.now()),
         )  # fmt: skip
         self.engine = MemoryEngine(self.world, OPERATIONS, crash=self._crash)
         self.runs = WatchedRuns(self.engine)

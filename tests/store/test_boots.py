@@ -1,11 +1,12 @@
 """Boot tickets."""
 
+import asyncio
 from dataclasses import replace
 
 import pytest
 
 from provisioner.errors import Conflict, NotFound
-from provisioner.models.boot import BootTicket
+from provisioner.models.boot import BootFailure, BootTicket, FailureKind
 from provisioner.models.secret import Secret
 from provisioner.store.opening import Store
 from tests.store.nodes import N1, N2, add_nodes, minutes
@@ -89,3 +90,78 @@ async def test_two_boots_never_share_a_key(store: Store) -> None:
     await store.boots.open(TICKET)
     with pytest.raises(Conflict):
         await store.boots.open(replace(TICKET, node=N2))
+
+
+async def test_programs_and_askers_are_counted_beside(store: Store) -> None:
+    """A program that was fetched and asked for no words was refused by the firmware."""
+    await add_nodes(store)
+    await store.boots.open(TICKET)
+    await store.boots.served(TICKET)
+    await store.boots.served(TICKET, program=True)
+    await store.boots.asked(TICKET)
+    kept = await store.boots.latest(N1)
+    assert kept is not None
+    assert (kept.served, kept.programs, kept.asked) == (2, 1, 1)
+
+
+async def test_a_hall_that_comes_up_at_once_is_counted_to_the_last_node(store: Store) -> None:
+    """Counts that wait share a commit, and whoever does not exist hears of it."""
+    await add_nodes(store, 20)
+    nodes = await store.nodes.all()
+    tickets = [replace(another(number, 1, 1), node=one.name) for number, one in enumerate(nodes)]
+    for ticket in tickets:
+        await store.boots.open(ticket)
+    unknown = replace(TICKET, attempt=9)
+    counted = [store.boots.served(ticket) for ticket in tickets * 5] + [store.boots.served(unknown)]
+    done = await asyncio.gather(*counted, return_exceptions=True)
+    assert [type(one) for one in done if one is not None] == [NotFound]
+    for ticket in tickets:
+        kept = await store.boots.latest(ticket.node)
+        assert kept is not None
+        assert kept.served == 5
+
+
+async def test_a_count_whose_asker_has_gone_is_kept_all_the_same(store: Store) -> None:
+    await add_nodes(store)
+    await store.boots.open(TICKET)
+    gone = asyncio.ensure_future(store.boots.served(TICKET))
+    await asyncio.sleep(0)
+    gone.cancel()
+    await store.boots.served(TICKET)
+    kept = await store.boots.latest(N1)
+    assert kept is not None
+    assert kept.served == 2
+
+
+async def test_what_may_be_served_grows_and_never_shrinks(store: Store) -> None:
+    await add_nodes(store)
+    await store.boots.open(TICKET)
+    for asked, allowed in ((24, 24), (12, 24), (36, 36)):
+        assert (await store.boots.allow(TICKET, asked)).most_served == allowed
+
+
+async def test_a_refused_way_is_remembered_once(store: Store) -> None:
+    await add_nodes(store)
+    await store.boots.open(TICKET)
+    for target in ("UefiHttp", "Pxe", "UefiHttp"):
+        await store.boots.refused(TICKET, target)
+    kept = await store.boots.latest(N1)
+    assert kept is not None
+    assert kept.refused == ("UefiHttp", "Pxe")
+
+
+async def test_one_boot_fails_once(store: Store) -> None:
+    """An initrd whose answer was lost reports again; the next boot may fail in the same way."""
+    await add_nodes(store)
+    await store.boots.open(TICKET)
+    first = BootFailure(FailureKind.FETCH, 'http://mirror/… : no route — "x"', minutes(1), 0)
+    for _ in range(2):
+        await store.boots.served(TICKET)
+        for at in (1, 2):
+            await store.boots.failed(TICKET, replace(first, at=minutes(at)))
+    kept = await store.boots.by_token(TICKET.token)
+    assert kept is not None
+    assert kept.failures == (replace(first, served=1), replace(first, served=2))
+    for act in (store.boots.failed(another(1, 9, 9), first), store.boots.refused(another(1, 9, 9), "Pxe")):
+        with pytest.raises(NotFound):
+            await act

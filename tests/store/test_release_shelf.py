@@ -13,6 +13,7 @@ from profiles.catalog import Catalog
 from profiles.images.debian import DebianImage
 from profiles.images.lock import profile_digest
 from profiles.loader import SHIPPED, load_catalog
+from provisioner.boot_programs import BootSettings
 from provisioner.errors import BadInput, NotFound
 from provisioner.release_shelf import ReleaseShelf, check_chosen
 
@@ -44,7 +45,8 @@ def build(catalog: Catalog, data_dir: Path, content: bytes = b"root", profile: s
 
 def shelf(catalog: Catalog, data_dir: Path, chosen: str | None = None) -> ReleaseShelf:
     """A shelf of a site."""
-    return ReleaseShelf(catalog, {CLASS: chosen} if chosen else {}, data_dir, "http://site", None)
+    boot = BootSettings("http://site")
+    return ReleaseShelf(catalog, {CLASS: chosen} if chosen else {}, data_dir, boot, firmware_dir=None)
 
 
 def test_a_release_with_an_image_that_was_built(catalog: Catalog, tmp_path: Path) -> None:
