@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import aiohttp
 from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
 from images.mirror.errors import MirrorError, shown
 from images.mirror.patience import Patience
 from images.mirror.transfer import DiskError, InterruptedTransferError, RefusedTransferError, transfer
+from images.mirror.web import Web
 
 Report = Callable[[int, int, str], None]
 """Told bytes done, bytes in all, and the name of what came last."""
@@ -42,24 +42,12 @@ class _AllMirrorsFailError(MirrorError):
     """No mirror answers: there is no point in asking for the other files."""
 
 
-def open_session(patience: Patience) -> aiohttp.ClientSession:
-    """Return a session that is as patient; proxies come from the environment (http_proxy, no_proxy)."""
-    timeout = aiohttp.ClientTimeout(
-        total=None, sock_connect=patience.connect.total_seconds(), sock_read=patience.silence.total_seconds()
-    )
-    connector = aiohttp.TCPConnector(limit_per_host=patience.at_once)
-    headers = {"Accept-Encoding": "identity", "User-Agent": "firstlight"}
-    return aiohttp.ClientSession(
-        timeout=timeout, connector=connector, headers=headers, auto_decompress=False, trust_env=True
-    )
-
-
 class Downloads:
     """One set of files; what was learnt about a mirror from one file counts for the next."""
 
-    def __init__(self, session: aiohttp.ClientSession, patience: Patience, report: Report) -> None:
+    def __init__(self, web: Web, patience: Patience, report: Report) -> None:
         """Nothing is fetched yet."""
-        self._session, self._patience, self._report = session, patience, report
+        self._web, self._patience, self._report = web, patience, report
         self._faults: Counter[str] = Counter()
         self._done, self._total = 0, 0
 
@@ -134,7 +122,7 @@ class Downloads:
         """Transfer and check; a file that began elsewhere and turns out wrong is asked for once more from its start."""
         for begun_elsewhere in (wanted.part.exists(), False):
             await transfer(
-                self._session,
+                self._web,
                 origin,
                 wanted.part,
                 size_bytes=wanted.size_bytes,

@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from images.mirror.cache import MirrorCache, disk_faults
-from images.mirror.download import Report, open_session
+from images.mirror.download import Report
 from images.mirror.errors import MirrorError
 from images.mirror.folder import read_folder
 from images.mirror.host_sources import host_sources
@@ -18,6 +18,7 @@ from images.mirror.inrelease import Judgement, Suite, suites_of
 from images.mirror.patience import USUAL, Patience
 from images.mirror.source import Source, Sources
 from images.mirror.suite_index import Offer, Request, SuiteReader
+from images.mirror.web import open_web
 from profiles.findings import did_you_mean
 from profiles.images.debian import DebianImage
 from profiles.images.package_index import Package, PackageIndex, package_index
@@ -108,8 +109,8 @@ def _request(image: DebianImage, source: Source, *, is_base: bool, now: datetime
 async def _read_all(
     suites: list[tuple[Suite, Request]], places: MirrorCache, asking: Asking
 ) -> tuple[list[Offer], tuple[str, ...]]:
-    async with open_session(asking.patience) as session:
-        reader = SuiteReader(session, places, asking.patience, asking.report)
+    async with open_web(asking.patience) as web:
+        reader = SuiteReader(web, places, asking.patience, asking.report)
         found = await asyncio.gather(*(reader.read(*one) for one in suites), return_exceptions=True)
     offers: list[Offer] = []
     failed: list[tuple[Suite, MirrorError]] = []

@@ -7,7 +7,6 @@ from datetime import datetime
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-import aiohttp
 from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
 from images.mirror.errors import MirrorError, shown
@@ -16,6 +15,7 @@ from images.mirror.release import Release, ReleaseError, check_release, parse_re
 from images.mirror.signature import SignatureError, verify
 from images.mirror.source import DEBIAN_KEYRING, Source
 from images.mirror.transfer import InterruptedTransferError, RefusedTransferError, read_small
+from images.mirror.web import Web
 
 _LIMIT_BYTES = 2**24
 
@@ -65,14 +65,14 @@ def suites_of(mirror: str, source: Source, suite: str) -> tuple[Suite, ...]:
 
 
 async def announced(
-    session: aiohttp.ClientSession, suite: Suite, judgement: Judgement, patience: Patience
+    web: Web, suite: Suite, judgement: Judgement, patience: Patience
 ) -> tuple[Release, tuple[str, ...]]:
     """Return the Release and the fingerprints of the keys that signed it; raises MirrorError."""
     origin = f"{suite.folder}/InRelease"
     keyring = suite.source.keyring or DEBIAN_KEYRING
     try:
         _check_keyring(keyring, judgement.keyring_sha256)
-        signed = await asyncio.to_thread(verify, await _fetch(session, origin, patience), keyring)
+        signed = await asyncio.to_thread(verify, await _fetch(web, origin, patience), keyring)
         release = parse_release(signed.content.decode())
     except (SignatureError, ReleaseError) as error:
         raise MirrorError([f"{suite}/InRelease: {error}"]) from error
@@ -86,7 +86,7 @@ async def announced(
     return release, signed.keys
 
 
-async def _fetch(session: aiohttp.ClientSession, origin: str, patience: Patience) -> bytes:
+async def _fetch(web: Web, origin: str, patience: Patience) -> bytes:
     async for attempt in AsyncRetrying(
         stop=stop_after_attempt(patience.rounds),
         wait=wait_random_exponential(patience.pause.total_seconds(), 10),
@@ -94,7 +94,7 @@ async def _fetch(session: aiohttp.ClientSession, origin: str, patience: Patience
         reraise=True,
     ):
         with attempt:
-            return await read_small(session, origin, _LIMIT_BYTES)
+            return await read_small(web, origin, _LIMIT_BYTES)
     raise AssertionError("the last attempt returns or raises")
 
 

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from images.mirror.cache import MirrorCache, disk_faults
-from images.mirror.download import Downloads, Report, Wanted, open_session
+from images.mirror.download import Downloads, Report, Wanted
 from images.mirror.errors import MirrorError
 from images.mirror.index import Origins
 from images.mirror.patience import USUAL, Patience
 from images.mirror.repository import make_repository
+from images.mirror.web import open_web
 from profiles.images.lock import Lock, LockedPackage
 
 _REMEDY = "resolve the profile again, or name another mirror"
@@ -40,8 +41,8 @@ def fetch_packages(
 
 
 async def _fetch(wanted: list[Wanted], patience: Patience, report: Report) -> None:
-    async with open_session(patience) as session:
-        await Downloads(session, patience, report).fetch(wanted)
+    async with open_web(patience) as web:
+        await Downloads(web, patience, report).fetch(wanted)
 
 
 def _is_there(package: LockedPackage, places: MirrorCache) -> bool:

@@ -5,8 +5,6 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-import aiohttp
-
 from images.mirror.cache import MirrorCache
 from images.mirror.download import Downloads, Report, Wanted
 from images.mirror.errors import MirrorError
@@ -14,6 +12,7 @@ from images.mirror.inrelease import Judgement, Suite, announced
 from images.mirror.packages_file import PackagesFileError, keep, kept, parse, unpack
 from images.mirror.patience import Patience
 from images.mirror.release import IndexFile, Release
+from images.mirror.web import Web
 from profiles.images.package_index import Package
 
 
@@ -39,9 +38,9 @@ class Request:
 class SuiteReader:
     """Reads suites of one image; an index that was read before is not fetched again."""
 
-    def __init__(self, session: aiohttp.ClientSession, cache: MirrorCache, patience: Patience, report: Report) -> None:
+    def __init__(self, web: Web, cache: MirrorCache, patience: Patience, report: Report) -> None:
         """Nothing is fetched yet."""
-        self._session, self._cache, self._patience, self._report = session, cache, patience, report
+        self._web, self._cache, self._patience, self._report = web, cache, patience, report
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)  # two mirrors may have one index
 
     async def read(self, suite: Suite, request: Request) -> Offer:
@@ -56,7 +55,7 @@ class SuiteReader:
             return await self._read(suite, request)
 
     async def _read(self, suite: Suite, request: Request) -> Offer:
-        release, keys = await announced(self._session, suite, request.judgement, self._patience)
+        release, keys = await announced(self._web, suite, request.judgement, self._patience)
         packages: list[Package] = []
         for path in _indices(suite, release, request):
             found = release.smallest(path)
@@ -95,7 +94,7 @@ class SuiteReader:
         name = f"{suite.name} {packed.path}"
         wanted = Wanted(name, packed.sha256, packed.size_bytes, tuple(origins), part, place, "name another mirror")
         try:
-            await Downloads(self._session, self._patience, self._report).fetch([wanted])
+            await Downloads(self._web, self._patience, self._report).fetch([wanted])
         except MirrorError as error:
             raise _MismatchError(f"mirror {suite.mirror}: {reason}" for reason in error.reasons) from error
         try:

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 import aiohttp
 
 from images.mirror.patience import Patience
+from images.mirror.web import Web
 
 Count = Callable[[int], None]
 """Told how many bytes have come; below zero where some are thrown away."""
@@ -35,9 +36,7 @@ class DiskError(Exception):
     """The file cannot be written here, wherever it comes from."""
 
 
-async def transfer(
-    session: aiohttp.ClientSession, origin: str, part: Path, *, size_bytes: int, patience: Patience, count: Count
-) -> None:
+async def transfer(web: Web, origin: str, part: Path, *, size_bytes: int, patience: Patience, count: Count) -> None:
     """Append to `part` what it lacks of the file at `origin`, a URL or the path of a local file."""
     with _open(part) as file:
         if file.tell() >= size_bytes:
@@ -46,19 +45,19 @@ async def transfer(
             if "://" not in origin:
                 await _copy(Path(origin), file, count)
             else:
-                await _download(_Download(session, origin, size_bytes, patience, count), file)
+                await _download(_Download(web, origin, size_bytes, patience, count), file)
         if file.tell() != size_bytes:
             raise InterruptedTransferError(f"ended after {file.tell():,} of {size_bytes:,} bytes")
 
 
-async def read_small(session: aiohttp.ClientSession, origin: str, limit_bytes: int) -> bytes:
+async def read_small(web: Web, origin: str, limit_bytes: int) -> bytes:
     """Return a file whose size and digest nobody has told us; one over the limit is refused."""
     content = bytearray()
     if "://" not in origin:
         content += _read(Path(origin))
     else:
         with _as_transfer_errors(origin):
-            async with session.get(origin) as response:
+            async with web.get(origin) as response:
                 _judge(response.status)
                 async for block in response.content.iter_chunked(_BLOCK_BYTES):
                     content += block
@@ -88,7 +87,7 @@ def _as_transfer_errors(origin: str) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class _Download:
-    session: aiohttp.ClientSession
+    web: Web
     url: str
     size_bytes: int
     patience: Patience
@@ -98,7 +97,7 @@ class _Download:
 async def _download(what: _Download, file: IO[bytes]) -> None:
     have = file.tell()
     headers = {"Range": f"bytes={have}-"} if have else {}
-    async with what.session.get(what.url, headers=headers) as response:
+    async with what.web.get(what.url, headers=headers) as response:
         _judge(response.status)
         start, whole = _range(response)
         if whole not in (None, what.size_bytes):

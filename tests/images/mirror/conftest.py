@@ -28,8 +28,20 @@ def built_debs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def site(publisher: Signer, built_debs: Path, tmp_path: Path) -> MirrorSite:
+def apt_config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The configuration of apt, in place of this host's: without proxies and passwords."""
+    for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    path = tmp_path / "apt.conf"
+    path.write_text(f'Dir::Etc "{tmp_path}/etc/apt";\n#clear Acquire;\n')
+    monkeypatch.setenv("APT_CONFIG", str(path))
+    return path
+
+
+@pytest.fixture
+def site(publisher: Signer, built_debs: Path, apt_config: Path) -> MirrorSite:
     """A site whose mirror is published and on the disk."""
+    tmp_path = apt_config.parent
     debs = tmp_path / "debs"
     shutil.copytree(built_debs, debs)
     found = MirrorSite(publisher, debs, tmp_path / "mirror", tmp_path / "cache", debian(tmp_path, "plain"))

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 from tests.emulator.loopback import LoopbackServer
 
@@ -48,7 +48,7 @@ class PackageMirror(LoopbackServer):
         return [start for path, start in self.requests if part in path]
 
     def answer(self, request: BaseHTTPRequestHandler) -> None:
-        path = unquote(request.path)
+        path = unquote(urlsplit(request.path).path)  # a proxy is sent whole addresses
         found = re.fullmatch(r"bytes=(\d+)-", request.headers.get("Range", ""))
         start = int(found[1]) if found else 0
         with self._lock:
