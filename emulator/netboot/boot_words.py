@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from emulator.netboot.boot_error import BootError
 
 _PREFIX = "firstlight."
+_OF_ONE_BOOT = tuple(f"{_PREFIX}{key}=" for key in ("token", "node", "mirror"))
 
 
 def value(words: Iterable[str], key: str) -> str:
@@ -27,7 +28,10 @@ def needed(words: Iterable[str], key: str) -> str:
 
 
 def merged(words: Sequence[str], text: str) -> tuple[str, ...]:
-    """The command line with the words of one boot, one on each line of `text`; what the command line says counts."""
+    """The command line with the words of one boot, one on each line of `text`.
+
+    They say who boots and where to fetch; what is started stands in the command line, which may be signed.
+    """
     lines = (line.strip() for line in text.splitlines())
-    given = (line for line in lines if line.startswith(_PREFIX) and "=" in line and len(line.split()) == 1)
-    return (*given, *words)
+    given = (line for line in lines if line.startswith(_OF_ONE_BOOT) and len(line.split()) == 1)
+    return (*words, *given)

@@ -18,15 +18,14 @@ _MOST_PIECES = 100
 _ERRORS = (aiohttp.ClientError, OSError, TimeoutError, ValueError)
 
 
-_PATIENT = frozenset({408, 425, 429})
+_PASSING = frozenset({408, 425, 429})
+_BUSY = frozenset({429, 503})
+_BUSY_SECONDS = 10.0  # where such a server does not say when to come back
+_REDIRECTS = 3
 
 
 class NoRoom(BootError):
     """The file does not fit into the memory of the node."""
-
-
-class Refused(BootError):
-    """An answer that will not change soon."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +37,9 @@ class Answer:
     retry_after: float | None
 
     @property
-    def refused(self) -> bool:
-        """Whether this will not change soon."""
-        return _is_refusal(self.status)
+    def final(self) -> bool:
+        """Whether asking again would change nothing."""
+        return 200 <= self.status < 300 or (400 <= self.status < 500 and self.status not in _PASSING)
 
 
 @dataclass(slots=True)
@@ -85,12 +84,14 @@ class Curl:
     async def _piece(self, url: str, kept: Kept, trouble: Trouble) -> File:
         self._check()
         headers = {"User-Agent": AGENT, "Accept": "*/*", **({"Range": f"bytes={kept.size}-"} if kept.size else {})}
-        async with self._at_once, self._client.get(verbatim(url), headers=headers, timeout=FETCH_TIMEOUT) as answer:
+        async with (
+            self._at_once,
+            self._client.get(verbatim(url), headers=headers, timeout=FETCH_TIMEOUT, max_redirects=_REDIRECTS) as answer,
+        ):
             if answer.status == 200:
                 kept.restart()
             elif not _continues(answer, kept.size):
-                kind = Refused if _is_refusal(answer.status) else BootError
-                raise kind(f"{shown(url)} answered {answer.status}", retry_after(answer))
+                raise BootError(f"{shown(url)} answered {answer.status}", _later(answer))
             _check_room(answer, kept.size, trouble)
             async for block in answer.content.iter_chunked(BLOCK_BYTES):
                 kept.add(block)
@@ -107,18 +108,18 @@ class Curl:
                     verbatim(url),
                     headers={"User-Agent": AGENT, "Accept": "*/*", **headers},
                     timeout=FETCH_TIMEOUT,
-                    allow_redirects=False,
+                    max_redirects=_REDIRECTS,
                     **content,  # type: ignore[arg-type]  # params or data
                 ) as answer,
             ):
                 text = await answer.content.read(_LONGEST_TEXT_BYTES)
-                return Answer(answer.status, text.decode("utf-8", "replace"), retry_after(answer))
+                return Answer(answer.status, text.decode("utf-8", "replace"), _later(answer))
         except _ERRORS as error:
             raise failure(url, error) from error
 
 
-def _is_refusal(status: int) -> bool:
-    return 400 <= status < 500 and status not in _PATIENT
+def _later(answer: aiohttp.ClientResponse) -> float | None:
+    return (retry_after(answer) or _BUSY_SECONDS) if answer.status in _BUSY else None
 
 
 def _continues(answer: aiohttp.ClientResponse, at: int) -> bool:

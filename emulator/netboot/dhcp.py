@@ -7,7 +7,12 @@ from emulator.netboot.boot_error import BootError
 from emulator.netboot.identity import Identity
 
 IPXE = "ipxe"
-_DEFAULT = {IPXE: "{boot_service}/boot/ipxe?uuid={uuid}&serial={serial}&mac={mac}&arch={arch}"}
+_HTTP = "{boot_service}/boot/uefi/{arch}.efi"
+_DEFAULT = {
+    IPXE: "{boot_service}/boot/ipxe?uuid={uuid}&serial={serial}&mac={mac}&arch={arch}",
+    "0x0010": _HTTP,
+    "0x0013": _HTTP,
+}
 
 
 def check_boot_files(boot_files: Mapping[str, str]) -> None:
@@ -34,9 +39,9 @@ class Dhcp:
         return self._fill(IPXE, identity)
 
     def program(self, architecture: int, identity: Identity) -> str | None:
-        """Where firmware of this architecture finds its boot program; None where DHCP names none."""
+        """Where firmware of this architecture finds its boot program; None where DHCP names none, or an empty one."""
         key = f"0x{architecture:04x}"
-        return self._fill(key, identity) if key in self._boot_files else None
+        return self._fill(key, identity) if self._boot_files.get(key) else None
 
     def _fill(self, key: str, identity: Identity) -> str:
         try:

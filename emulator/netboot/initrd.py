@@ -11,13 +11,16 @@ from emulator.clock import Clock
 from emulator.faults.active import ActiveFaults
 from emulator.netboot.boot_error import BootError, LostPower, PowersOff
 from emulator.netboot.boot_words import merged, needed, value, values
-from emulator.netboot.curl import Curl, NoRoom, Refused, Trouble
+from emulator.netboot.curl import Curl, NoRoom, Trouble
 from emulator.netboot.fetch import File, shown
 from emulator.netboot.identity import Identity
 from emulator.netboot.ipxe import Boot
 from emulator.netboot.patience import Patience
 
-_REFUSED = 4  # what will not change soon is asked for three times
+_WORDS_TRIES = 40
+_ROOT_ROUNDS = 6
+_ROOT_BUSY_SECONDS = 3600.0
+_REPORT_TRIES = 6
 _DETAIL_CHARACTERS = 300
 
 
@@ -76,10 +79,10 @@ class Initrd:
             raise PowersOff("network: no port of the host got an address by DHCP in the initrd")
 
     async def _ask_for_words(self, server: str, words: tuple[str, ...]) -> tuple[str, ...]:
-        host, url, patience = self._around.identity, f"{server}/boot/words", Patience(self._around.clock)
+        host, url, patience = self._around.identity, f"{server}/boot/words", Patience(self._around.clock, _WORDS_TRIES)
         query = {"uuid": host.uuid, "serial": host.serial, "mac": host.mac, "arch": host.arch}
         while True:
-            weight, retry_after = 1, None
+            retry_after = None
             try:
                 answer = await self._around.curl.text(url, {**query, "image": needed(words, "image")})
             except BootError as error:
@@ -91,9 +94,9 @@ class Initrd:
                 if value(complete, "token"):
                     return complete
                 reason = f"{shown(url)} answered {answer.status} without words for this boot"
-                weight, retry_after = (_REFUSED if answer.refused else 1), answer.retry_after
+                retry_after = answer.retry_after
             self._around.tell(reason)
-            if not await patience.wait(retry_after, weight):
+            if not await patience.wait(retry_after):
                 raise PowersOff(f"no words for this boot: {reason}")
 
     def _bundled(self, boot: Boot, digest: str) -> File | None:
@@ -115,7 +118,7 @@ class Initrd:
         """Ask every mirror, then the service; what gave wrong bytes is not asked again."""
         left = dict.fromkeys(base.rstrip("/") for base in (*values(words, "mirror"), needed(words, "server")))
         wrong: list[str] = []
-        patience = Patience(self._around.clock)
+        patience = Patience(self._around.clock, _ROOT_ROUNDS, _ROOT_BUSY_SECONDS)
         while True:
             errors: list[BootError] = []
             for url in [f"{base}/v1/artefacts/{digest}" for base in left]:
@@ -131,23 +134,23 @@ class Initrd:
                     return file
                 del left[url.removesuffix(f"/v1/artefacts/{digest}")]
                 wrong.append(f"{shown(url)} sent {file.digest} instead of {digest}")
-            if not left or not await patience.wait(*_pause(errors)):
+            if not left or not await patience.wait(_earliest(errors)):
                 raise _Failed("integrity" if wrong else "fetch", "; ".join((*wrong, *map(str, errors))))
 
     async def _report(self, server: str, token: str, failed: _Failed) -> None:
         """Tell the service, as far as it can be reached; the console has it anyway."""
-        url, patience = f"{server}/boot/failures", Patience(self._around.clock)
+        url, patience = f"{server}/boot/failures", Patience(self._around.clock, _REPORT_TRIES)
         document = {"kind": failed.kind, "detail": _one_line(str(failed))}
         while True:
             try:
                 answer = await self._around.curl.report(url, token, document)
             except BootError:
-                weight, retry_after = 2, None
+                retry_after = None
             else:
-                if answer.status // 100 == 2:
+                if answer.final:
                     return
-                weight, retry_after = (_REFUSED if answer.refused else 2), answer.retry_after
-            if not await patience.wait(retry_after, weight):
+                retry_after = answer.retry_after
+            if not await patience.wait(retry_after):
                 return
 
     def _trouble(self, url: str) -> Trouble:
@@ -166,10 +169,9 @@ class Initrd:
         return int(fault["mebibytes"]) << 20 if fault else None
 
 
-def _pause(errors: list[BootError]) -> tuple[float | None, int]:
-    """How long the servers want to be left alone, and how much patience their answers cost."""
-    asked = [error.retry_after for error in errors if error.retry_after is not None]
-    return min(asked, default=None), _REFUSED if all(isinstance(error, Refused) for error in errors) else 1
+def _earliest(errors: list[BootError]) -> float | None:
+    """When a server wants to be asked again; None: none says."""
+    return min((error.retry_after for error in errors if error.retry_after is not None), default=None)
 
 
 def _one_line(text: str) -> str:

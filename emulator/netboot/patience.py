@@ -4,33 +4,33 @@ import asyncio
 
 from emulator.clock import Clock
 
-_FIRST_SECONDS = 5.0
-_LONGEST_SECONDS = 60.0
+_FIRST_SECONDS = 1.0
+_LONGEST_SECONDS = 16.0
 _SHORTEST_WALL_SECONDS = 0.2
 _LONGEST_WALL_SECONDS = 4.0
-_FAILURES = 12
-_ANSWERS = 500
 
 
 class Patience:
-    """Used up by failures; a server that asks to come back later uses up next to none."""
+    """For so many failures; while a server says when to come back, `busy_seconds` in all use up none of it."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, tries: int, busy_seconds: float = 0.0) -> None:
         """All of it is left."""
         self._clock = clock
-        self._failures = 0
+        self._left = tries
+        self._busy_seconds = busy_seconds
         self._pauses = 0
-        self._asked = 0
 
-    async def wait(self, retry_after: float | None, weight: int = 1) -> bool:
-        """Pause after a failure; False at once when it is over. `weight`: of a refusal that will not change soon."""
-        number = self._pauses
-        self._asked += 1
-        self._pauses += retry_after is None
-        self._failures += 0 if retry_after is not None else weight
-        if self._failures >= _FAILURES or self._asked >= _ANSWERS:
+    async def wait(self, retry_after: float | None) -> bool:
+        """Pause after a failure; False at once when it is over."""
+        grown, floor = 0.0, _SHORTEST_WALL_SECONDS
+        if retry_after is not None and self._busy_seconds > 0:
+            self._busy_seconds -= max(retry_after, 1.0)
+        else:
+            self._left -= 1
+            grown = min(_FIRST_SECONDS * 2**self._pauses, _LONGEST_SECONDS)
+            floor = min(_SHORTEST_WALL_SECONDS * 2**self._pauses, _LONGEST_WALL_SECONDS)  # a fast clock is no load test
+            self._pauses += 1
+        if self._left <= 0:
             return False
-        seconds = min(_FIRST_SECONDS * 2**number, _LONGEST_SECONDS) if retry_after is None else retry_after
-        floor = min(_SHORTEST_WALL_SECONDS * 2**number, _LONGEST_WALL_SECONDS)  # a fast clock is no load test
-        await asyncio.sleep(max(self._clock.wall_seconds(seconds), floor))
+        await asyncio.sleep(max(self._clock.wall_seconds(max(grown, retry_after or 0.0)), floor))
         return True

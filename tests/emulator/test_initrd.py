@@ -26,7 +26,6 @@ HOST = Identity("uuid-1", "S1", "3C:EC:EF:00:0A:0B", "10.20.1.2", "x86_64", "efi
 ROOT = b"hsqs" + bytes(range(256)) * 800  # 200 KiB
 IMAGE = "sha256:" + "1" * 64
 TOKEN = "firstlight.token=secret"
-Started = Callable[..., Any]
 
 
 @pytest.fixture
@@ -44,13 +43,15 @@ def mirror() -> Iterator[BootServer]:
 
 
 @asynccontextmanager
-async def initrd(*faults: FaultSetting, tell: Callable[[str], None] = lambda _: None) -> AsyncIterator[Initrd]:
+async def initrd(
+    *faults: FaultSetting, tell: Callable[[str], None] = lambda _: None, speed: float = 0.0
+) -> AsyncIterator[Initrd]:
     active = ActiveFaults({})
     for fault in faults:
         active.plant(fault)
     async with aiohttp.ClientSession() as client:
         curl = Curl(client, asyncio.Semaphore(8), lambda: None)
-        yield Initrd(Around(HOST, active, Clock(0), curl, 10.0, tell))
+        yield Initrd(Around(HOST, active, Clock(speed), curl, 1.0, tell))
 
 
 def kernel(server: BootServer, *more: str) -> Boot:
@@ -110,30 +111,31 @@ async def test_boot_that_is_refused_is_told_and_ends(server: BootServer) -> None
     assert len(server.requests) == 1
 
 
-@pytest.mark.parametrize(
-    ("reply", "asked"),
-    [(Reply(404), 3), (Reply(200, body=b"firstlight.node=n1\n"), 12), (Reply(500), 12)],
-)
-async def test_service_without_words_is_asked_again_and_then_the_host_is_off(
-    server: BootServer, reply: Reply, asked: int, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("reply", [Reply(404), Reply(200, body=b"firstlight.node=n1\n"), Reply(500)])
+async def test_service_without_words_is_asked_for_minutes_and_then_the_host_is_off(
+    server: BootServer, reply: Reply, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Pauses between, and an end."""
-    monkeypatch.setattr("emulator.netboot.patience._LONGEST_WALL_SECONDS", 0.05)
+    """images/initrd/firstlight-network, fl_claim: pauses between, and an end."""
+    monkeypatch.setattr("emulator.netboot.patience._LONGEST_WALL_SECONDS", 0.02)
     server.replies["/boot/words"] = reply
     assert "no words for this boot" in await stopped(kernel(server))
-    assert len(server.requests) == asked
+    assert len(server.requests) == 40
 
 
-async def test_service_that_asks_to_come_back_later_is_waited_for(server: BootServer) -> None:
-    """RFC 9110, 10.2.3: 503 with Retry-After under a storm uses up no patience."""
+async def test_service_that_asks_to_come_back_later_is_waited_for(
+    server: BootServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """images/initrd/firstlight-fetch: 503 with Retry-After uses up none of the six rounds; RFC 9110, 10.2.3."""
+    monkeypatch.setattr("emulator.netboot.patience._SHORTEST_WALL_SECONDS", 0.02)
+    monkeypatch.setattr("emulator.netboot.patience._LONGEST_WALL_SECONDS", 0.02)
     server.files["/boot/words"] = TOKEN.encode()
     path = server.store(ROOT)
-    for busy in ("/boot/words", path):
-        server.replies[busy] = Reply(503, {"Retry-After": "5"}, times=13)
-    began = time.monotonic()
-    booted = await run(kernel(server))
-    assert booted.root.digest == digest_of(ROOT)
-    assert time.monotonic() - began >= 26 * 0.2
+    for busy, times in (("/boot/words", 3), (path, 13)):
+        server.replies[busy] = Reply(503, {"Retry-After": "1"}, times=times)
+    async with initrd(speed=10.0) as running:
+        began = time.monotonic()
+        assert (await running.run(kernel(server))).root.digest == digest_of(ROOT)
+    assert time.monotonic() - began >= 16 * 0.1
 
 
 async def test_mirrors_are_asked_before_the_service(server: BootServer, mirror: BootServer) -> None:
@@ -189,23 +191,30 @@ async def test_root_that_firmware_fetched_with_a_changed_bit_is_fetched_again(se
     assert booted.root.digest == digest_of(ROOT)
 
 
-async def test_root_that_nobody_has_is_reported(server: BootServer, mirror: BootServer) -> None:
+async def test_root_that_nobody_has_is_reported(
+    server: BootServer, mirror: BootServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Kind fetch, with what each server answered."""
+    monkeypatch.setattr("emulator.netboot.patience._LONGEST_WALL_SECONDS", 0.05)
     reason = await stopped(kernel(server, TOKEN, f"firstlight.mirror={mirror.url}"))
     assert reason.startswith("fetch: ")
     assert server.failures[0][1]["kind"] == "fetch"
     assert server.failures[0][1]["detail"].count("answered 404") == 2
-    assert len(mirror.requests) == 3
+    assert len(mirror.requests) == 6
 
 
-async def test_report_that_fails_is_sent_again(server: BootServer) -> None:
+async def test_report_that_fails_is_sent_again(server: BootServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """The host is off only when the service knows, or when it cannot be told."""
+    monkeypatch.setattr("emulator.netboot.patience._LONGEST_WALL_SECONDS", 0.05)
     server.replies["/boot/failures"] = Reply(500, times=2)
     await stopped(kernel(server, TOKEN))
     assert len(server.failures) == 3
     server.replies["/boot/failures"] = Reply(401)
     await stopped(kernel(server, TOKEN))
-    assert len(server.failures) == 6
+    assert len(server.failures) == 4
+    server.replies["/boot/failures"] = Reply(503, {"Retry-After": "1"})
+    await stopped(kernel(server, TOKEN))
+    assert len(server.failures) == 10
 
 
 async def test_transfer_that_breaks_off_goes_on_where_it_ended(server: BootServer) -> None:
@@ -269,8 +278,9 @@ async def test_hundred_hosts_that_fetch_an_image_hold_next_to_none_of_it(server:
     assert sum(len(one.root.content) + len(one.root.tail) for one in booted) < 100 * 100_000
 
 
-async def test_secrets_are_in_no_reason(server: BootServer) -> None:
+async def test_secrets_are_in_no_reason(server: BootServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is told is read by people and logs."""
+    monkeypatch.setattr("emulator.netboot.patience._LONGEST_WALL_SECONDS", 0.05)
     told: list[str] = []
     server.files["/boot/words"] = TOKEN.encode()
     async with initrd(tell=told.append) as running:

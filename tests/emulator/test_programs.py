@@ -257,9 +257,12 @@ async def test_http_boot_without_a_uri_asks_dhcp(server: BootServer) -> None:
     server.offer("/this", ROOT)
     async with firmware(server, host=identity("arm64"), boot_files={"0x0013": "{boot_service}/this"}) as host:
         assert await host.boot_http(None)
-    async with firmware(server) as host:
+    async with firmware(server, boot_files={"0x0010": ""}) as host:
         with pytest.raises(BootError, match=r"no HttpBootUri.*0x0010"):
             await host.boot_http(None)
+    server.files["/boot/uefi/x86_64.efi"] = build_efi(trailer=b"iPXE\0" + server.script(ROOT) + b"\0")
+    async with firmware(server) as host:
+        assert await host.boot_http(None)
 
 
 @pytest.mark.parametrize("content", [b"hello", b"", build_iso(b"nothing"), bytes(40000)])
