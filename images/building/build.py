@@ -13,7 +13,7 @@ from images.building.command_line import command_line
 from images.building.compare import verify_packed
 from images.building.customise import customise
 from images.building.failures import BuildFailedError, TreeRefusedError, Violation
-from images.building.image_tests import Tested, results_json, run_image_tests
+from images.building.image_tests import Subject, results_json, run_image_tests
 from images.building.initrd import initrd_key, make_initrd, prepare
 from images.building.kept import Kept
 from images.building.keys import bootstrap_key, build_key, builder_digest
@@ -178,7 +178,7 @@ class _Build:
         image = self.request.image
         wrong = customise(tree, image, site_files=site_files, tools=tools)
         clean(tree)
-        results, failed = run_image_tests(Tested(tree, image, self.lock))
+        results, failed = run_image_tests(Subject(tree, image, self.lock))
         self._refuse([*wrong, *check_tree(tree), *failed])
         return results_json(results)
 
