@@ -1,19 +1,24 @@
 """`firstlight image`: what image profiles say, where they say it, what would be installed, and building it."""
 
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from typing import Annotated
 
 import orjson
 import typer
 
+from images.building.failures import BuildFailedError, ImageRefusedError
+from images.building.request import Stage
 from profiles.compat.load import load_facts
+from profiles.images.debian import DebianImage
 from profiles.images.driver_check import check_driver
 from profiles.images.egress import egress_ruleset
 from profiles.images.explain import explain
+from profiles.images.lock import Lock
 from profiles.images.package_index import IndexFaultError, Package, PackageIndex, package_index, read_packages
 from profiles.images.resolve import Refused, resolve
 from profiles.loader import SHIPPED
+from provisioner.commands.build_report import build_report
 from provisioner.commands.console import say
 from provisioner.commands.image_build import build_image_command
 from provisioner.commands.image_profiles import (
@@ -25,8 +30,10 @@ from provisioner.commands.image_profiles import (
     one_profile,
     tell_reasons,
 )
+from provisioner.commands.image_supplies import Config, data_dir_of, site_here, supplies_of
 from provisioner.commands.image_text import explanation_text, list_text, lock_text
 from provisioner.errors import BadInput
+from provisioner.settings import Site
 
 image_app = typer.Typer(help="Image profiles: what they say, where, and the images of them.", no_args_is_help=True)
 image_app.command("build")(build_image_command)
@@ -76,15 +83,24 @@ def check_image(name: Name, profiles: Profiles = SHIPPED, day: Day = None, as_js
 def lock_image(
     name: Name,
     packages: Annotated[
-        list[Path], typer.Option(metavar="FILE", help="A Packages file of a mirror, uncompressed. May be repeated.")
-    ],
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            help="A Packages file of a mirror, uncompressed, instead of asking the mirrors. May be repeated.",
+        ),
+    ] = None,
+    config: Config = None,
     profiles: Profiles = SHIPPED,
     day: Day = None,
     as_json: AsJson = False,
 ) -> None:
-    """Every package with version and digest, or every reason why there is no lock. Reads files, asks no network."""
+    """Every package with version and digest, or every reason why there is no lock. Downloads indices, no packages."""
     loaded = one_profile(load_profiles(profiles), name)
-    lock = resolve(debian(loaded, name), _index(packages), load_facts(), day_of(day))
+    image = debian(loaded, name)
+    if packages:
+        lock = resolve(image, _index(packages), load_facts(), day_of(day))
+    else:
+        lock = _lock_of_mirrors(image, site_here(config), day_of(day))
     if isinstance(lock, Refused):
         tell_reasons(loaded, lock.reasons, as_json=as_json)
     elif as_json:
@@ -97,6 +113,20 @@ def lock_image(
 def show_egress(name: Name, profiles: Profiles = SHIPPED) -> None:
     """What it may connect to, as the nftables ruleset of the image."""
     typer.echo(egress_ruleset(debian(one_profile(load_profiles(profiles), name), name)), nl=False)
+
+
+def _lock_of_mirrors(image: DebianImage, site: Site | None, on: date) -> Lock | Refused:
+    """The lock that a build would begin with."""
+    supplies = supplies_of(image, site, data_dir_of(site), on)
+    try:
+        with build_report(image.name) as report:
+            report.begin(Stage.RESOLVE)
+            return supplies.resolve(report)
+    except ImageRefusedError as error:
+        return Refused(error.reasons)
+    except BuildFailedError as error:
+        typer.echo(f"{image.name}: {error}", err=True)
+        raise typer.Exit(1) from error
 
 
 def _index(paths: list[Path]) -> PackageIndex:

@@ -7,34 +7,23 @@ from typing import Annotated
 
 import typer
 
-from images.boot_program.signing import SigningPair
 from images.build import build_image
 from images.building.build import build_debian_image
 from images.building.failures import BuildFailedError, ImageRefusedError
 from images.building.privileges import become_root
 from images.building.request import BuildRequest, PublishLevel
-from images.building.supplies import SiteSupplies
-from images.mirror.source import Source
-from images.modules.errors import ModuleError
-from images.modules.key import certificate_pem
 from images.store import ArtefactStore
-from profiles.compat.load import load_facts
 from profiles.images.debian import DebianImage
 from profiles.loader import SHIPPED
 from provisioner.commands.build_report import build_report
 from provisioner.commands.image_profiles import Name, concrete, day_of, load_profiles, one_profile, tell_reasons
-from provisioner.errors import BadInput
-from provisioner.settings import Environment, Site, load_site
-
-_SITE = Path("site.yaml")
+from provisioner.commands.image_supplies import Config, data_dir_of, site_here, supplies_of
+from provisioner.settings import Site
 
 
 def build_image_command(
     name: Name,
-    config: Annotated[
-        Path | None,
-        typer.Option("--config", "-c", help="The site: its mirrors, keys and files.", show_default="site.yaml, if any"),
-    ] = None,
+    config: Config = None,
     data_dir: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Where images go.", show_default="the site's")
     ] = None,
@@ -52,8 +41,8 @@ def build_image_command(
 
     Exit codes: 0 built, or there already; 1 not; 2 bad input.
     """
-    site = _site(config)
-    place = data_dir or (site.data_dir if site else Environment().data_dir or Path("firstlight-data"))
+    site = site_here(config)
+    place = data_dir or data_dir_of(site)
     loaded = one_profile(load_profiles(profiles or (site and site.profiles) or SHIPPED), name)
     profile = concrete(loaded, name)
     if not isinstance(profile, DebianImage):
@@ -72,42 +61,12 @@ def build_image_command(
     typer.echo(built.manifest.digest)
 
 
-def _site(config: Path | None) -> Site | None:
-    """The site that was named, or that of this folder; None where there is none."""
-    if config is None and not _SITE.exists():
-        return None
-    return load_site(config or _SITE, Environment())
-
-
 def _request(image: DebianImage, site: Site | None, place: Path) -> BuildRequest:
-    keys = site.signing_keys if site else {}
-    signing = {name: SigningPair(one.key, one.certificate) for name, one in keys.items()}
-    try:
-        certificates = {name: certificate_pem(pair.certificate) for name, pair in signing.items()}
-    except ModuleError as error:
-        raise BadInput(str(error)) from error
-    supplies = SiteSupplies(
-        image=image,
-        sources=_sources(site),
-        cache=place.resolve() / "packages",
-        facts=load_facts(),
-        on=day_of(None),
-        signing=signing,
-        certificates=certificates,
-    )
+    supplies = supplies_of(image, site, place, day_of(None))
     return BuildRequest(
         image=image,
         data_dir=place,
         supplies=supplies,
         site_files=site.site_files if site else None,
-        certificates=certificates,
+        certificates=supplies.certificates,
     )
-
-
-def _sources(site: Site | None) -> dict[str, tuple[Source, ...]]:
-    """The site's mirrors as the mirror knows them."""
-    mirrors = site.mirrors if site else {}
-    return {
-        name: tuple(Source(one.uri, one.folder, one.suites, one.keyring) for one in sources)
-        for name, sources in mirrors.items()
-    }
