@@ -2,21 +2,27 @@
 
 import asyncio
 import re
+import shutil
+import subprocess
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
 
 import aiohttp
 import pytest
 
+from emulator.netboot.authenticode import check_signature
 from emulator.netboot.boot_error import BootError
 from emulator.netboot.dhcp import Dhcp
-from emulator.netboot.fetch import Fetcher, HeadRule
+from emulator.netboot.fetch import Fetcher, File, HeadRule
 from emulator.netboot.identity import Identity
+from emulator.netboot.image import read_efi
 from emulator.netboot.programs import Firmware
 from tests.emulator.boot_server import BootServer, Reply, digest_of
 from tests.emulator.efi import ARM64, build_efi, build_iso, make_key, sign_efi
+from tests.requirements import need
 
 ROOT = b"the root"
 UEFI = "UefiHttpBoot/1.0"
@@ -140,6 +146,30 @@ async def test_signature_at_the_end_of_a_large_program_is_read(server: BootServe
     async with firmware(server, trusted=(make_key("other").pem,)) as host:
         with pytest.raises(BootError, match="CN=site, which is not in db"):
             await host.boot_http(f"{server.url}/uki.efi")
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"), [(b"", ""), (b"systemc", "was changed after it was signed")], ids=["as signed", "changed"]
+)
+def test_signature_of_sbsign_is_understood(tmp_path: Path, change: bytes, reason: str) -> None:
+    """The tool that signs boot programs, on the stub that they begin with."""
+    stub = Path("/usr/lib/systemd/boot/efi/linuxx64.efi.stub")
+    need(shutil.which("sbsign") and stub.exists(), "sbsigntool and systemd-boot-efi are not installed")
+    key, certificate, signed = tmp_path / "key.pem", tmp_path / "certificate.pem", tmp_path / "signed.efi"
+    make = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=site", "-days", "1"]
+    subprocess.run([*make, "-keyout", str(key), "-out", str(certificate)], check=True, capture_output=True)
+    sign = ["sbsign", "--key", str(key), "--cert", str(certificate), "--output", str(signed), str(stub)]
+    subprocess.run(sign, check=True, capture_output=True)
+    content = signed.read_bytes().replace(b"systemd", change or b"systemd")
+    file = File("http://h/a.efi", "", digest_of(content), content, size_bytes=len(content))
+    trusted = (certificate.read_text(),)
+    if reason:
+        with pytest.raises(BootError, match=reason):
+            check_signature(file, read_efi(file), trusted)
+    else:
+        check_signature(file, read_efi(file), trusted)
+        with pytest.raises(BootError, match="not in db"):
+            check_signature(file, read_efi(file), (SITE.pem,))
 
 
 async def test_messages_show_no_boot_key(server: BootServer) -> None:
