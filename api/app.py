@@ -9,7 +9,7 @@ from starlette.middleware import Middleware
 
 from api import problems
 from api.access_log import AccessLog, latency_histogram
-from api.limits import BodyLimit
+from api.limits import BodyLimit, Downloads
 from api.openapi import describe
 from api.routes import agent, artefacts, boot, discoveries, events, health, metrics, node_actions, nodes, openapi
 from provisioner.capabilities.service import Service
@@ -34,6 +34,7 @@ def create_app(service: Service) -> FastAPI:
     """Call `end_streams(app)` when the server begins to stop."""
     app = bare_app()
     app.state.service = service
+    app.state.downloads = Downloads(service.downloads)
     return app
 
 

@@ -121,7 +121,7 @@ async def _running(checked: Checked, store: Store, pulse: Pulse) -> AsyncIterato
     slot = SlotLease(site.database, int(site.limits.workers)) if _shared(site) else None
     engine = DbosEngine(await _engine_settings(site, clock, slot), clock)
     reconciler = Reconciler(world, engine, period=max(1.0, clock.wall(timedelta(seconds=5))), pace=clock.pace)
-    service = Service(site.name, world, engine, store.tokens, pulse, store.found_bmcs)
+    service = Service(site.name, world, engine, store.tokens, pulse, store.found_bmcs, int(site.limits.downloads))
     try:
         await engine.launch(world, OPERATIONS)
         await _take_in(checked.expected, store, world)

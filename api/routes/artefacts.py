@@ -1,12 +1,16 @@
 """Files by digest, as firmware, BMCs and nodes fetch them: under names that nobody can guess, and without a token."""
 
+import asyncio
+from pathlib import Path
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Response
+from fastapi import APIRouter, Header, Request, Response
 from fastapi.responses import FileResponse
+from starlette.requests import ClientDisconnect
 from starlette.types import Message, Receive, Scope, Send
 
 from api.auth import Site
+from api.limits import SMALL_BYTES, STALL_SECONDS, AllTaken, Downloads
 from api.problems import documented, of_status, respond
 from images.digest import DigestError, parse_digest
 from provisioner.errors import NotFound
@@ -21,9 +25,23 @@ class ArtefactFile(FileResponse):
     """A file with ranges, in bigger blocks: each costs a change of threads."""
 
     chunk_size = 2**18
+    downloads: Downloads | None = None
+    """Where set, a large file needs one of its places."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers a range that cannot be with a problem."""
+        """Answers a range that cannot be, and one file too many, with a problem."""
+        if self.downloads is None or scope["method"] == "HEAD" or Path(self.path).stat().st_size < SMALL_BYTES:
+            await self._answer(scope, receive, send)
+            return
+        try:
+            with self.downloads.place():
+                await self._answer(scope, receive, _impatient(send))
+        except AllTaken as error:
+            headers = {"Retry-After": str(error.retry_after)}
+            busy = respond(scope, of_status(503), str(error), headers=headers)
+            await busy(scope, receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         refused: Response | None = None
 
         async def watched(message: Message) -> None:
@@ -40,14 +58,34 @@ class ArtefactFile(FileResponse):
             await refused(scope, receive, send)
 
 
+def _impatient(send: Send) -> Send:
+    """Raises `ClientDisconnect` when the client takes nothing for too long: its connection is closed."""
+
+    async def watched(message: Message) -> None:
+        try:
+            async with asyncio.timeout(STALL_SECONDS):
+                await send(message)
+        except TimeoutError as error:
+            raise ClientDisconnect from error
+
+    return watched
+
+
 @router.head("/{digest}", include_in_schema=False)
 @router.get(
     "/{digest}",
     response_class=ArtefactFile,
-    responses={200: _FILE, 206: _FILE, 304: {"description": "As the asker has it"}, **documented(400, 404, 416, 422)},
+    responses={
+        200: _FILE,
+        206: _FILE,
+        304: {"description": "As the asker has it"},
+        **documented(400, 404, 416, 422, 503),
+    },
 )
-async def artefact(service: Site, digest: str, if_none_match: Annotated[str | None, Header()] = None) -> Response:
-    """The file with this digest; it never changes."""
+async def artefact(
+    request: Request, service: Site, digest: str, if_none_match: Annotated[str | None, Header()] = None
+) -> Response:
+    """The file with this digest; it never changes. 503: too many are on their way, come back after `Retry-After`."""
     try:
         name = parse_digest(digest)
     except DigestError as error:
@@ -56,4 +94,6 @@ async def artefact(service: Site, digest: str, if_none_match: Annotated[str | No
     path = service.world.artefacts.path(name)
     if if_none_match is not None and any(one.strip() in {f'"{name}"', "*"} for one in if_none_match.split(",")):
         return Response(status_code=304, headers=headers)
-    return ArtefactFile(path, media_type="application/octet-stream", headers=headers)
+    file = ArtefactFile(path, media_type="application/octet-stream", headers=headers)
+    file.downloads = request.app.state.downloads
+    return file

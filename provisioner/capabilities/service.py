@@ -27,3 +27,5 @@ class Service:
     tokens: Tokens
     changes: Changes
     found: FoundBmcs
+    downloads: int = 64
+    """Large files that one process sends at once."""

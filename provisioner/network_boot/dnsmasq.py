@@ -5,6 +5,7 @@ URL in the first answer. What it cannot do: leases are the other server's, so th
 (/boot/uefi/ knows no node by it: set HttpBootUri, or boot by PXE), and no BMC is found by its lease.
 """
 
+import grp
 import os
 import pwd
 from collections.abc import Collection, Sequence
@@ -48,6 +49,7 @@ def render_dnsmasq(
         mode=boot.dhcp.value,
         interfaces=boot.interfaces,
         user=pwd.getpwuid(os.geteuid()).pw_name,
+        group=grp.getgrgid(os.getegid()).gr_name,
         folder=plain_path(place.folder),
         most=sum(one.size for one in boot.ranges),
         ranges=[_range(one) for one in boot.ranges],

@@ -8,11 +8,13 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mappin
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import requests
 import uvicorn
+from fastapi import FastAPI
 
 from api.app import create_app, end_streams
 from images.boot_program.build import BootProgram
@@ -21,6 +23,7 @@ from images.build import build_image
 from images.digest import parse_digest
 from images.manifest import ImageManifest
 from images.store import ArtefactAbsentError, ArtefactStore
+from profiles.catalog import Catalog
 from profiles.loader import load_catalog
 from profiles.release import Release
 from provisioner.boot_programs import BootPrograms, BootSettings
@@ -41,6 +44,7 @@ from provisioner.models.package import Package
 from provisioner.models.role import Role
 from provisioner.models.secret import Credentials
 from provisioner.pulse import Pulse
+from provisioner.release_shelf import ReleaseShelf
 from provisioner.store.opening import Store, open_store
 
 T = TypeVar("T")
@@ -157,6 +161,7 @@ class Site:
     tokens: Mapping[Role, str]
     loop: asyncio.AbstractEventLoop
     stop: Callable[[], None]
+    app: FastAPI
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Do something on the loop of the service."""
@@ -223,7 +228,8 @@ async def _serve(directory: Path, cipher: Cipher, nodes: int, ready: list[Site],
     ipxe.write_bytes(archive_program("x86_64", [(".data", b"iPXE")]))
     programs = BootPrograms(artefacts, directory, BootSettings("http://service", ipxe={"x86_64": ipxe}))
     files = Files(artefacts, build_image("agent", "x86_64", artefacts), programs)
-    world = _world(store, bmcs, files)
+    shelf = ReleaseShelf(_shipped(), {}, directory, BootSettings("http://service"), firmware_dir=None)
+    world = _world(store, bmcs, files, shelf)
     app = create_app(Service("test", world, runs, store.tokens, pulse, store.found_bmcs))
     server = _Server(uvicorn.Config(app, port=0, access_log=False, log_config=None, lifespan="off"))
     await store.nodes.expect(expected(nodes), world.clock.now())
@@ -240,13 +246,13 @@ async def _serve(directory: Path, cipher: Cipher, nodes: int, ready: list[Site],
     url = f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
     service = replace(app.state.service, world=replace(world, public_url=url))
     app.state.service = service
-    ready.append(Site(url, store, service, runs, bmcs, files, tokens, loop, stop))
+    ready.append(Site(url, store, service, runs, bmcs, files, tokens, loop, stop, app))
     started.set()
     await serving
     store.close()
 
 
-def _world(store: Store, bmcs: Bmcs, files: Files) -> World:
+def _world(store: Store, bmcs: Bmcs, files: Files, releases: Releases) -> World:
     clock = PacedClock(speed=1)
     return World(
         clock=clock,
@@ -261,7 +267,7 @@ def _world(store: Store, bmcs: Bmcs, files: Files) -> World:
         certificates=store.certificates,
         bmcs=bmcs,
         hosts=store.hosts,
-        releases=cast("Releases", None),  # the API chooses no releases
+        releases=releases,
         artefacts=files,
         public_url="",
         awake=Wakefulness(),
@@ -285,7 +291,7 @@ def expected(count: int) -> Sequence[ExpectedNode]:
 
 def quick_release(image: ImageManifest, heartbeat: timedelta) -> Release:
     """A shipped release with our image and checks that take no time."""
-    release = load_catalog(PROFILES).resolve_release("hgx-h100-2025-1", image.digest)
+    release = _shipped().resolve_release("hgx-h100-2025-1", image.digest)
     quick: dict[str, dict[str, int | float]] = {
         "cpu": {"seconds": 0.1},
         "memory": {"mebibytes": 2, "passes": 1},
@@ -297,3 +303,8 @@ def quick_release(image: ImageManifest, heartbeat: timedelta) -> Release:
     )
     plan = release.burn_in.model_copy(update={"heartbeat": heartbeat, "items": items})
     return release.model_copy(update={"burn_in": plan})
+
+
+@cache
+def _shipped() -> Catalog:
+    return load_catalog(PROFILES)
