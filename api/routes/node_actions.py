@@ -10,7 +10,7 @@ from provisioner.capabilities.service import Service
 from provisioner.models.identifiers import NodeName
 from provisioner.models.node import Node
 from provisioner.models.secret import Credentials, Secret
-from provisioner.services import nodes
+from provisioner.services import nodes, reimaging
 from provisioner.services.glance import glance
 
 router = APIRouter(prefix="/v1/nodes/{name}", tags=["nodes"])
@@ -20,6 +20,12 @@ class HoldRequest(Body):
     """Why the node shall stop where it is."""
 
     reason: Line
+
+
+class ReimageRequest(Body):
+    """The name of a release profile."""
+
+    release: Word
 
 
 class PasswordRequest(Body):
@@ -39,6 +45,12 @@ async def hold(service: Site, holder: Operator, name: NameInPath, body: HoldRequ
 async def release(service: Site, holder: Actor, name: NameInPath) -> NodeView:
     """What held it has been dealt with: it goes on where it was."""
     return _view(service, await nodes.release(service.world, NodeName(name), holder.name))
+
+
+@router.post("/reimage", responses=documented(400, 401, 403, 404, 409, 413, 422))
+async def reimage(service: Site, holder: Operator, name: NameInPath, body: ReimageRequest) -> NodeView:
+    """Give it another release: it goes through its installation again. One that runs it already is left alone."""
+    return _view(service, await reimaging.reimage(service.world, NodeName(name), body.release, holder.name))
 
 
 @router.post("/password", responses=documented(400, 401, 403, 404, 413, 422))

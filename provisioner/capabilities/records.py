@@ -71,10 +71,13 @@ class Nodes(Protocol):
         """One try failed: a new attempt, not before `retry_at`."""
         ...
 
-    async def desire(self, name: NodeName, release: ReleaseDigest, reason: str, at: datetime) -> int:
+    async def desire(
+        self, name: NodeName, release: ReleaseDigest, reason: str, at: datetime, *, seen: Node | None = None
+    ) -> int:
         """Want a release: the new generation, at attempt 1, back in `inventoried` if the node was past it.
 
-        A hold stays and ends there. Raises `NotFound`, and `Conflict` for a node that is on its way out.
+        A hold stays and ends there. Raises `NotFound`, and `Conflict` for a node that is on its way out, or has moved
+        since it was `seen`.
         """
         ...
 

@@ -83,6 +83,10 @@ class Client:
         """Let it go on."""
         return self._ask("POST", _path(name, "release"), NodeLine)
 
+    def reimage(self, name: str, release: str) -> NodeLine:
+        """Give it another release."""
+        return self._ask("POST", _path(name, "reimage"), NodeLine, {"release": release})
+
     def password(self, name: str, username: str, password: Secret) -> NodeLine:
         """Tell its BMC's password."""
         body = {"username": username, "password": password.reveal()}

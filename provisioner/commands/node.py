@@ -12,7 +12,9 @@ from provisioner.commands.node_text import detail, explanation, line_cells
 from provisioner.models.lifecycle import State
 from provisioner.models.secret import Secret
 
-node_app = typer.Typer(help="Look at nodes; hold them, let them go, tell their passwords.", no_args_is_help=True)
+node_app = typer.Typer(
+    help="Look at nodes; hold them, let them go, install them anew, tell their passwords.", no_args_is_help=True
+)
 
 Name = Annotated[str, typer.Argument(help="As on its label and in the expected list.", metavar="NAME")]
 
@@ -65,6 +67,17 @@ def hold(
 def release(name: Name, data_dir: DataDir = HERE, url: Url = None) -> None:
     """What held the node has been dealt with: let it go on."""
     _tell(connect(data_dir, url).release(name))
+
+
+@node_app.command("reimage")
+def reimage(
+    name: Name,
+    release: Annotated[str, typer.Option(help="The name of a release profile.")],
+    data_dir: DataDir = HERE,
+    url: Url = None,
+) -> None:
+    """Give a node that is not in production another release: it is installed and burned in again."""
+    _tell(connect(data_dir, url).reimage(name, release))
 
 
 @node_app.command("password")

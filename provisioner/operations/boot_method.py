@@ -17,6 +17,10 @@ _ASKS = 2
 """A BMC whose answer was lost, and who has not acted, is asked once more; it is a state that is asked for."""
 _UNSAID = frozenset({"", "None"})
 """Boot targets that say nothing of what will be booted."""
+_CD = "Cd"
+
+Override = tuple[str, str, str | None]
+"""As `Bmc.boot_override` says it."""
 
 
 async def set_method(world: World, key: RunKey, ticket: BootTicket) -> None:
@@ -31,7 +35,8 @@ async def set_method(world: World, key: RunKey, ticket: BootTicket) -> None:
             raise _unsigned(await world.nodes.get(key.node), ticket)
         refusal = "its BMC offers neither HTTP boot nor PXE"
         for way in ways:
-            said = "" if _is_set(way, await bmc.boot_override()) else await _ask(bmc, way)
+            before = await bmc.boot_override()
+            said = "" if _is_set(way, before) else await _ask(bmc, way, before)
             if not said:
                 return
             refusal = f"its BMC does not take {way.target}: {said}"
@@ -63,11 +68,11 @@ async def _ways(world: World, key: RunKey, ticket: BootTicket, program: BootProg
     return tuple(way for way in ways if way.target not in ticket.refused)
 
 
-async def _ask(bmc: Bmc, way: BootMethod) -> str:
-    """Why the BMC does not take it, in its own words where it gave any; empty when it is set.
+async def _ask(bmc: Bmc, way: BootMethod, before: Override) -> str:
+    """Why the BMC does not take it, in its own words where it gave any; empty when it is set, or will be at the next
+    start: some show what was there before until then.
 
     sushy-tools takes an .efi for an image of a CD and says so afterwards: what is set then is not what was asked for.
-    Raises `AnswerLost` when nobody knows.
     """
     for number in range(1, _ASKS + 1):
         try:
@@ -82,10 +87,11 @@ async def _ask(bmc: Bmc, way: BootMethod) -> str:
         else:
             break
     _, target, _ = await bmc.boot_override()
-    return "" if target == way.target or target in _UNSAID else f"it set {target} instead"
+    changed = target != before[1] or target == _CD
+    return f"it set {target} instead" if changed and target not in {way.target, *_UNSAID} else ""
 
 
-def _is_set(way: BootMethod, override: tuple[str, str, str | None]) -> bool:
+def _is_set(way: BootMethod, override: Override) -> bool:
     enabled, target, uri = override
     wanted = way.uri.reveal() if way.uri else None
     return enabled in {"Once", "Continuous"} and target == way.target and (wanted is None or uri == wanted)

@@ -120,9 +120,15 @@ class SqlNodes:
             event_row(at, seen.name, EventKind.RETRY, reason),
         )
 
-    async def desire(self, name: NodeName, release: ReleaseDigest, reason: str, at: datetime) -> int:
-        """Want another release: the new generation. Raises `NotFound`, and `Conflict` for a node on its way out."""
-        return await self._database.write(partial(_desire, name=name, release=release, reason=reason, at=at), always)
+    async def desire(
+        self, name: NodeName, release: ReleaseDigest, reason: str, at: datetime, *, seen: Node | None = None
+    ) -> int:
+        """Want another release: the new generation.
+
+        Raises `NotFound`, and `Conflict` for a node on its way out, or one that is not as it was `seen`.
+        """
+        change = partial(_desire, name=name, release=release, event=event_row(at, name, EventKind.TRANSITION, reason))
+        return await self._database.write(partial(change, seen=seen), always)
 
     async def identify(self, name: NodeName, identity: Identity) -> Sequence[NodeName]:
         """Record who it is; the other nodes with the same serial or UUID, whatever the case. Raises `NotFound`."""
@@ -169,12 +175,16 @@ def _apply(connection: Connection, now: Node, move: Move, event: Mapping[str, An
     write_events(connection, [{**event, **states}])
 
 
-def _desire(connection: Connection, *, name: NodeName, release: ReleaseDigest, reason: str, at: datetime) -> int:
+def _desire(
+    connection: Connection, *, name: NodeName, release: ReleaseDigest, event: Mapping[str, Any], seen: Node | None
+) -> int:
     now = node(_lock(connection, name))
-    move = moves.desire(now, release, at)
+    if seen is not None and _fence(now) != _fence(seen):
+        raise Conflict(f"{name} has moved on meanwhile: look again")
+    move = moves.desire(now, release, event["at"])
     if move is None:
         raise Conflict(f"{name} is {now.state.value}: it can be given no release")
-    _apply(connection, now, move, event_row(at, name, EventKind.TRANSITION, reason))
+    _apply(connection, now, move, event)
     return now.generation + 1
 
 

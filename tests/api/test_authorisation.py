@@ -16,6 +16,11 @@ OPERATE = frozenset({Role.OPERATOR, Role.ADMIN})
 OPEN = {
     "GET /boot/ipxe",
     "HEAD /boot/ipxe",
+    "GET /boot/words",
+    "GET /boot/uefi/{arch}.efi",
+    "HEAD /boot/uefi/{arch}.efi",
+    "GET /boot/{key}/{file}.efi",
+    "HEAD /boot/{key}/{file}.efi",
     "GET /boot/{key}",
     "HEAD /boot/{key}",
     "GET /v1/artefacts/{digest}",
@@ -25,6 +30,7 @@ OPEN = {
 """What firmware and load balancers ask, without a token."""
 
 BY_SESSION = {
+    "POST /boot/failures",
     "POST /v1/agent/register",
     "GET /v1/agent/plan",
     "POST /v1/agent/heartbeats",
@@ -46,10 +52,13 @@ BY_ROLE = {
     "POST /v1/nodes/{name}/password": ACT,
     "POST /v1/nodes/{name}/hold": OPERATE,
     "POST /v1/nodes/{name}/trust": OPERATE,
+    "POST /v1/nodes/{name}/reimage": OPERATE,
 }
 
 BODIES = {
     "POST /v1/nodes/{name}/hold": {"reason": "cable"},
+    "POST /v1/nodes/{name}/reimage": {"release": "hgx-h100-2025-1"},
+    "POST /boot/failures": {"kind": "fetch", "detail": "x"},
     "POST /v1/nodes/{name}/password": {"username": "ADMIN", "password": "x"},
     "POST /v1/agent/register": {
         "token": "t",
@@ -90,7 +99,7 @@ def routes() -> list[str]:
 
 def ask(site: Site, route: str, role: Role | None, token: str | None = None) -> requests.Response:
     method, path = route.split()
-    path = path.format(name="r01-u02", key="k", digest="sha256:" + "0" * 64)
+    path = path.format(name="r01-u02", key="k", file="x", arch="x86_64", digest="sha256:" + "0" * 64)
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     with site.request(method, path, role, headers=headers, json=BODIES.get(route), stream=True) as response:
         if not response.headers["Content-Type"].startswith("text/event-stream"):
@@ -138,7 +147,8 @@ def test_agents_need_their_own_credentials(shared_site: Site, route: str) -> Non
 def test_firmware_needs_no_token(shared_site: Site, route: str) -> None:
     query = "?uuid=1&serial=2" if route.endswith("ipxe") else ""
     response = ask(shared_site, route + query, None)
-    assert response.status_code == (404 if "artefacts" in route else 200)
+    left = {"GET /boot/words": 409, "GET /boot/{key}/{file}.efi": 404, "HEAD /boot/{key}/{file}.efi": 404}
+    assert response.status_code == left.get(route, 404 if "artefacts" in route else 200)
 
 
 def test_a_revoked_token_is_worth_nothing_at_once(site: Site) -> None:

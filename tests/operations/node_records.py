@@ -106,9 +106,13 @@ class MemoryNodes:
         """A new attempt."""
         return self._move(seen, lambda now, _: moves.failed(now, retry_at), (at, EventKind.RETRY, reason))
 
-    async def desire(self, name: NodeName, release: ReleaseDigest, reason: str, at: datetime) -> int:
+    async def desire(
+        self, name: NodeName, release: ReleaseDigest, reason: str, at: datetime, *, seen: Node | None = None
+    ) -> int:
         """A new generation."""
         now = await self.get(name)
+        if seen is not None and _fence(now) != _fence(seen):
+            raise Conflict(f"{name} has moved on")
         move = moves.desire(now, release, at)
         if move is None:
             raise Conflict(f"{name} is {now.state}")

@@ -69,6 +69,7 @@ class Shelf:
     """Digests of packages that nobody has put there."""
     signed: bool = False
     sound: bool = True
+    others: dict[str, Release] = field(default_factory=dict)
 
     def hardware_class(self, found: Found) -> HardwareClass | Refusal:
         """As the shipped profiles say."""
@@ -84,8 +85,8 @@ class Shelf:
         return None if digest in self.absent else Package(Path(sha256), f"http://site/{digest}", 1)
 
     def named(self, name: str) -> Release:
-        """A shipped one."""
-        return release_named(name)
+        """A shipped one, or one of the test's own."""
+        return self.others.get(name) or release_named(name)
 
     def manifest(self, image: str) -> ImageManifest:
         """One root for each image."""
@@ -167,6 +168,7 @@ class Site:
     seconds: float = 0.0
     """Simulated time at the end."""
     world: World = field(init=False)
+    shelf: Shelf = field(init=False)
     engine: MemoryEngine = field(init=False)
     runs: WatchedRuns = field(init=False)
     nodes: MemoryNodes = field(init=False)
@@ -203,10 +205,8 @@ class Site:
         return list(await self.nodes.all())
 
     async def _open(self) -> None:
-        clock, shelf = (
-            SimulatedClock(),
-            Shelf([server.release for server in self.servers], self.absent, self.signed, self.sound),
-        )
+        clock, releases = SimulatedClock(), [server.release for server in self.servers]
+        self.shelf = shelf = Shelf(releases, self.absent, self.signed, self.sound)
         self.nodes, self.vault, self.journal = MemoryNodes(MemoryEvents()), MemoryVault(), MemoryJournal()
         logins = MemoryLogins()
         bmcs = SimulatedBmcs(LoginBudget(logins, clock, REFUSED_LOGINS))

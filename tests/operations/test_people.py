@@ -14,6 +14,7 @@ from provisioner.models.identifiers import NodeName, ReleaseDigest
 from provisioner.models.lifecycle import State
 from provisioner.models.secret import Credentials, Secret
 from provisioner.services import nodes as services
+from provisioner.services import reimaging
 from tests.operations.bounded import bounded
 from tests.operations.invariants import assert_ready, assert_safe
 from tests.operations.server import now
@@ -132,3 +133,25 @@ def test_a_password_that_was_read_from_the_label() -> None:
     assert_safe(site, one)
     assert_ready(site, one, node)
     assert one.logins.count(False) == 1
+
+
+@bounded(15)
+@given(moment)
+def test_a_node_that_is_given_a_release_by_name_at_any_moment(at: int) -> None:
+    """`assign` keeps the release that a person chose, whatever the site wants on this class."""
+    one = server()
+    wanted = newer(one.release)
+    one.learn(wanted)
+
+    async def act(site: Site) -> None:
+        site.shelf.others["newer"] = wanted
+        await asyncio.sleep(at)
+        for _ in range(2):
+            await reimaging.reimage(site.world, NAME, "newer", "kim")
+
+    site = Site([one], people=act)
+    (node,) = site.run()
+    assert node.release == wanted.digest
+    assert_safe(site, one)
+    one.become(wanted)
+    assert_ready(site, one, node)
