@@ -23,6 +23,7 @@ _HOOK = Path(__file__).with_name("compile.sh")
 _ALONE = ("unshare", "--net", "--mount", "--uts", "--ipc", "--pid", "--fork", "--kill-child", "--mount-proc", "--")
 _NAMED = ("sh", "-c", 'hostname firstlight; exec "$@"', "sh")
 _DIES_WITH_US = ("setpriv", "--pdeathsig", "KILL", "--")
+_NOT_INSTALLED = ("/usr/share/man/*", "/usr/share/info/*", "/usr/share/locale/*", "/usr/share/doc/*")
 _MACHINE = {Arch.X86_64: "x86_64", Arch.ARM64: "aarch64"}
 
 
@@ -107,6 +108,7 @@ def _mmdebstrap(stage: ModuleStage) -> list[str]:
     return [
         *("mmdebstrap", "--verbose", "--mode=root", "--format=null", "--variant=essential"),
         *(f"--architectures={DEBIAN_ARCH[Arch(stage.lock.arch)]}", "--dpkgopt=force-unsafe-io"),
+        *(f"--dpkgopt=path-exclude={path}" for path in _NOT_INSTALLED),
         *(f"--include={packages}", f"--customize-hook={_HOOK}"),
         *(stage.lock.profile["base"]["suite"], "-", f"deb [trusted=yes] copy://{stage.repository} ./"),
     ]
