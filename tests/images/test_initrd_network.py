@@ -31,13 +31,13 @@ ip netns exec wrong sh -c 'echo 1 >/proc/sys/net/ipv4/ip_forward' # it says that
 ip -n right link set port up
 ip -n right address add 10.99.0.1/24 dev port
 dhcp() { # hall, network
-    ip netns exec $1 dnsmasq --conf-file=/dev/null --no-daemon --user=root --port=0 --interface=port --bind-interfaces \
-        --dhcp-leasefile=/run/$1.leases --dhcp-range=$2.50,$2.59,2m --dhcp-option=option:domain-name,hall.example \
-        --dhcp-option=option:dns-server,$2.1 >/dev/null 2>&1 &
+    ip netns exec $1 dnsmasq --conf-file=/dev/null --user=root --port=0 --interface=port --bind-interfaces --no-ping \
+        --pid-file=/run/$1.pid --dhcp-leasefile=/run/$1.leases --dhcp-range=$2.50,$2.59,2m \
+        --dhcp-option=option:domain-name,hall.example --dhcp-option=option:dns-server,$2.1 # in the background once it answers
 }
 ip netns exec right python3 -m http.server --bind 10.99.0.1 --directory /run 8410 >/dev/null 2>&1 &
 dhcp wrong 10.98.0
-(sleep $LATE; dhcp right 10.99.0) &
+(until [ -s /run/wrong.leases ]; do sleep 0.2; done; sleep $LATE; dhcp right 10.99.0) >/dev/null 2>&1 &
 PATH=$inner
 exec "$@"
 """
@@ -71,7 +71,7 @@ def test_the_card_that_leads_to_the_service_is_found_among_others(shell: InitrdS
         ip -4 addr >{state}
         cat $fl_net/eth2/address >>{state}
         """
-    ran = shell.run(script, WORDS, in_the_hall(5))
+    ran = shell.run(script, WORDS, in_the_hall(4))
     assert ran.code == 0, ran
     assert "firstlight: network: eth2, address 10.99.0.5" in ran.console
     assert "address 10.98.0.5" in ran.console
