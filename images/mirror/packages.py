@@ -35,7 +35,8 @@ def fetch_packages(
     with disk_faults(cache), places.alone("packages"):
         missing = [one for one in lock.packages if not _is_there(one, places)]
         _check_room(cache, missing, places)
-        wanted = [_wanted(one, origins, places) for one in missing]
+        bases = _bases(lock, origins)
+        wanted = [_wanted(one, origins.get(one.sha256) or _guesses(one, bases), places) for one in missing]
         asyncio.run(_fetch(wanted, patience, report))
         return make_repository(lock, places)
 
@@ -67,7 +68,18 @@ def _check_room(cache: Path, missing: Iterable[LockedPackage], places: MirrorCac
         raise MirrorError([f"{text}; make room, or put data_dir on a larger disk"])
 
 
-def _wanted(package: LockedPackage, origins: Origins, places: MirrorCache) -> Wanted:
+def _bases(lock: Lock, origins: Origins) -> tuple[str, ...]:
+    """What paths of the lock's packages are below, by those that the indices still name."""
+    known = ((one.filename, origin) for one in lock.packages for origin in origins.get(one.sha256, ()))
+    return tuple(dict.fromkeys(origin.removesuffix(path) for path, origin in known if origin.endswith(f"/{path}")))
+
+
+def _guesses(package: LockedPackage, bases: tuple[str, ...]) -> tuple[str, ...]:
+    """A mirror keeps files for a while that its indices no longer name; the digest says whether it is the right one."""
+    return tuple(f"{base}{package.filename}" for base in bases)
+
+
+def _wanted(package: LockedPackage, origins: tuple[str, ...], places: MirrorCache) -> Wanted:
     name = f"{package.name} {package.version}"
     part, place = places.part(package.sha256), places.package(package.sha256)
-    return Wanted(name, package.sha256, package.size_bytes, origins.get(package.sha256, ()), part, place, _REMEDY)
+    return Wanted(name, package.sha256, package.size_bytes, origins, part, place, _REMEDY)

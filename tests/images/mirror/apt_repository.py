@@ -44,14 +44,18 @@ def build_debs(folder: Path, lines: Iterable[str] = PACKAGES) -> Path:
 
 
 class Signer:
-    """A publisher with one key that is known, and the keys after it, which sign as well."""
+    """A publisher with one key that is known, and the keys after it, which sign as well.
 
-    def __init__(self, home: Path, next_keys: int = 0) -> None:
+    `at`: the day on which it lives; a key from then on is good for a year.
+    """
+
+    def __init__(self, home: Path, next_keys: int = 0, at: str | None = None) -> None:
         home.mkdir(mode=0o700, parents=True)
         self._gpg = ["gpg", "--homedir", str(home), "--batch", "--passphrase", "", "--pinentry-mode", "loopback"]
+        self._gpg += ["--faked-system-time", at] if at else []
         self._home = home
         for number in range(next_keys + 1):
-            self._run("--quick-gen-key", f"publisher {number}", "ed25519", "sign", "never")
+            self._run("--quick-gen-key", f"publisher {number}", "ed25519", "sign", "1y" if at else "never")
         listed = self._run("--with-colons", "--list-keys").decode().splitlines()
         keys = [line.split(":")[9] for line in listed if line.startswith("fpr:")]
         self._signing = [word for key in keys for word in ("--local-user", key)]

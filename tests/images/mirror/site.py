@@ -44,3 +44,8 @@ class MirrorSite:
         found = resolve(self.image, fetched.index, FACTS, date(2026, 11, 30), keys=fetched.keys)
         assert isinstance(found, Lock), found
         return found
+
+
+def in_release(site: MirrorSite) -> Path:
+    """Return what the publisher signed."""
+    return site.root / "dists" / "bookworm" / "InRelease"

@@ -14,9 +14,9 @@ from images.mirror.cache import MirrorCache
 from images.mirror.errors import MirrorError
 from images.mirror.index import fetch_index
 from images.mirror.source import Source
-from tests.images.mirror.apt_repository import NOW, Signer, Suite, build_deb
+from tests.images.mirror.apt_repository import NOW, Suite, build_deb
 from tests.images.mirror.package_mirror import Fault, PackageMirror, nobody
-from tests.images.mirror.site import ASKING, MirrorSite
+from tests.images.mirror.site import ASKING, MirrorSite, in_release
 from tests.profiles.image_files import debian, gpu
 
 LATER = "bookworm-security"
@@ -121,10 +121,6 @@ def flip(path: Path) -> None:
     path.write_bytes(content)
 
 
-def in_release(site: MirrorSite) -> Path:
-    return site.root / "dists" / "bookworm" / "InRelease"
-
-
 def changed_after_signing(site: MirrorSite) -> None:
     text = in_release(site).read_text()
     in_release(site).write_text(text.replace("Codename: bookworm", "Codename: bullseye"))
@@ -210,32 +206,6 @@ def test_an_index_by_its_digest_is_asked_for_first(site: MirrorSite, mirror: Pac
         "binary-amd64/by-hash/SHA256",
         "binary-amd64",
     ]
-
-
-def test_the_right_keyring_is_asked_for(site: MirrorSite, mirror: PackageMirror, tmp_path: Path) -> None:
-    source = site.source(mirror)
-    assert "kmod" in site.index(replace(source, keyring=site.signer.armoured)).index
-    with pytest.raises(MirrorError, match=r"lacks the keys that signed it \([0-9A-F]{16}\); name the publisher's keyr"):
-        site.index(replace(source, keyring=None))
-    with pytest.raises(MirrorError, match=r"absent\.gpg: No such file or directory; name a keyring that is there"):
-        site.index(replace(source, keyring=tmp_path / "absent.gpg"))
-    pinned = site.image.base.model_copy(update={"keyring_sha256": "0" * 64})
-    site.image = site.image.model_copy(update={"base": pinned})
-    with pytest.raises(MirrorError, match=r"keys.gpg is sha256 [0-9a-f]{64}; base.keyring_sha256 asks for 0000"):
-        site.index(source)
-
-
-def test_a_key_that_signs_beside_the_known_one_does_not_matter(
-    site: MirrorSite, mirror: PackageMirror, tmp_path: Path
-) -> None:
-    """Debian signs with the next release's key before hosts have it; a bare unknown signature is not enough."""
-    signer = Signer(tmp_path / "publisher", next_keys=1)
-    try:
-        Suite().write(site.root, site.debs.glob("*.deb"), signer)
-        fetched = site.index(site.source(mirror, keyring=signer.keyring))
-    finally:
-        signer.close()
-    assert fetched.keys == (signer.fingerprint,)
 
 
 def test_a_component_that_no_suite_has_is_named(site: MirrorSite, mirror: PackageMirror) -> None:

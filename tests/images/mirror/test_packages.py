@@ -13,7 +13,7 @@ import pytest
 from images.mirror.cache import MirrorCache
 from images.mirror.errors import MirrorError
 from images.mirror.packages import fetch_packages
-from tests.images.mirror.apt_repository import Suite
+from tests.images.mirror.apt_repository import Suite, build_deb
 from tests.images.mirror.order import Order
 from tests.images.mirror.package_mirror import PackageMirror
 from tests.images.mirror.site import QUICK, MirrorSite
@@ -100,6 +100,23 @@ def test_a_package_that_rots_in_the_cache_is_fetched_again(order: Order, mirror:
 def test_a_package_that_the_mirror_no_longer_offers_is_named(order: Order) -> None:
     order.fetched = replace(order.fetched, origins={})
     with pytest.raises(MirrorError, match=r"kmod 30-1: no mirror has it \(sha256 [0-9a-f]{64}\); resolve the profile"):
+        order.fetch()
+
+
+def test_a_package_that_the_index_no_longer_names_is_looked_for_where_it_was(
+    site: MirrorSite, mirror: PackageMirror
+) -> None:
+    """An image of last week is built again: the mirror has a newer version, and keeps the old file for a while."""
+    order = Order(site, mirror)
+    newer = build_deb(site.debs, "kmod 30-2 Depends: libc6")
+    site.publish(Suite(), *(one for one in site.debs.glob("*.deb") if one.name != "kmod_30-1_amd64.deb"))
+    order.fetched = site.index(site.source(mirror))
+    assert (order.fetch() / "kmod_30-1_amd64.deb").exists()
+    shutil.rmtree(site.cache / "packages")
+    old = site.root / "pool" / "kmod_30-1_amd64.deb"
+    old.unlink()
+    old.write_bytes(newer.read_bytes())
+    with pytest.raises(MirrorError, match=r"kmod 30-1: http://\S+/pool/kmod_30-1_amd64\.deb (has|gives)"):
         order.fetch()
 
 
