@@ -109,7 +109,7 @@ def modules_in(package: Path, folder: Path) -> dict[str, bytes]:
 def test_modules_are_for_the_named_kernel_signed_and_the_same_in_another_folder(
     workshop: Workshop, tmp_path: Path
 ) -> None:
-    """NVIDIA/open-gpu-kernel-modules#791: dkms in a chroot takes the running kernel. Two builds at once compile once."""
+    """NVIDIA/open-gpu-kernel-modules#791: dkms in a chroot takes the running kernel. Two at once compile once."""
     said: list[str] = []
     stage = workshop.stage(lambda folder: module_source(folder, DRIVER), said)
     one, other = build_at_once(stage, tmp_path / "one", tmp_path / "other")
