@@ -30,10 +30,10 @@ ip -n wrong address add 10.98.0.1/24 dev port
 ip netns exec wrong sh -c 'echo 1 >/proc/sys/net/ipv4/ip_forward' # it says that it knows no way
 ip -n right link set port up
 ip -n right address add 10.99.0.1/24 dev port
-dhcp() { # hall, network
+dhcp() { # hall, network; it goes into the background once it answers
     ip netns exec $1 dnsmasq --conf-file=/dev/null --user=root --port=0 --interface=port --bind-interfaces --no-ping \
         --pid-file=/run/$1.pid --dhcp-leasefile=/run/$1.leases --dhcp-range=$2.50,$2.59,2m \
-        --dhcp-option=option:domain-name,hall.example --dhcp-option=option:dns-server,$2.1 # in the background once it answers
+        --dhcp-option=option:domain-name,hall.example --dhcp-option=option:dns-server,$2.1
 }
 ip netns exec right python3 -m http.server --bind 10.99.0.1 --directory /run 8410 >/dev/null 2>&1 &
 dhcp wrong 10.98.0

@@ -18,7 +18,7 @@ def shell(request: pytest.FixtureRequest, tmp_path: Path) -> InitrdShell:
 
 
 def test_the_last_of_two_words_wins_and_mirrors_add_up(shell: InitrdShell) -> None:
-    words = "quiet firstlight.server=http://a/ firstlight.server=http://b/ firstlight.mirror=http://m firstlight.mirror=http://*"
+    words = "quiet firstlight.server=http://a/ firstlight.server=http://b/ firstlight.mirror=http://m/ firstlight.mirror=http://*"
     ran = shell.run('fl_say "$fl_server +$fl_mirrors"', words)
     assert ran.console == "firstlight: http://b + http://m http://*\n"
 
