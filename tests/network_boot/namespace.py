@@ -100,5 +100,11 @@ def text_of(option: str) -> str:
 
 def children(pid: int) -> Sequence[int]:
     """The processes below one, by what the kernel says."""
-    found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, timeout=30)
-    return [int(one) for one in found.stdout.split()]
+    return [int(one.parent.name) for one in Path("/proc").glob("[0-9]*/stat") if _parent(one) == pid]
+
+
+def _parent(stat: Path) -> int:
+    try:
+        return int(stat.read_text().rsplit(")", 1)[1].split()[1])
+    except (FileNotFoundError, ProcessLookupError):
+        return 0

@@ -31,12 +31,8 @@ def macs(events: Sequence[LeaseEvent]) -> list[str]:
 def test_a_line_says_who_has_what_until_when() -> None:
     event = parse_event(line())
     assert event is not None
-    assert (event.lease.mac, event.lease.address, event.lease.client_class) == (
-        "02:00:00:00:00:01",
-        "10.0.0.5",
-        "iDRAC",
-    )
-    assert (event.lease.at, event.lease.until) == (NOW, NOW + timedelta(hours=1))
+    until = NOW + timedelta(hours=1)
+    assert event.lease == Lease("02:00:00:00:00:01", "10.0.0.5", NOW, until, client_class="iDRAC")
     assert (event.over, event.firmware) == (False, False)
 
 
