@@ -22,6 +22,7 @@ class Fault:
     flip: bool = False
     more: bytes = b""
     bytes_per_second: int | None = None
+    shift: int = 0
     times: int | None = None
 
 
@@ -88,7 +89,7 @@ def _send(request: BaseHTTPRequestHandler, content: bytes, start: int, fault: Fa
         return request.send_error(416)
     request.send_response(206 if start else 200)
     if start:
-        request.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
+        request.send_header("Content-Range", f"bytes {start + fault.shift}-{len(content) - 1}/{len(content)}")
     request.send_header("Content-Length", str(len(content) - start))
     request.end_headers()
     body = content[start:]

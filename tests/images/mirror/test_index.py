@@ -160,6 +160,10 @@ REFUSALS: list[tuple[Callable[[MirrorSite], object], str]] = [
         "it is no Release file with a Date and SHA256 digests",
     ),
     (lambda site: site.publish(Suite(arch="arm64")), r"has nothing for amd64 \(it has arm64\); name a mirror that has"),
+    (
+        lambda site: in_release(site).write_bytes(site.signer.clear_sign(b"Date: someday\nSHA256:\n")),
+        "'someday' is no date",
+    ),
     (nonsense_that_is_signed, "main/binary-amd64/Packages.xz: kmod: lacks Architecture, SHA256, Size"),
     (bomb, "Packages.xz unpacks to something else than the Release says"),
     (index_changed, r"Packages.xz gives other bytes \(sha256 [0-9a-f]+\) than the index says"),

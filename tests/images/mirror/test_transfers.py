@@ -50,6 +50,13 @@ def test_a_mirror_that_knows_no_ranges_starts_again(order: Order, mirror: Packag
     assert mirror.asked(KMOD) == [0, 20_000]
 
 
+def test_a_mirror_that_sends_another_part_is_asked_from_the_start(order: Order, mirror: PackageMirror) -> None:
+    mirror.faults[KMOD] = Fault(cut_after_bytes=20_000, times=1)
+    mirror.faults["kmod_"] = Fault(shift=7, times=1)
+    order.fetch()
+    assert mirror.asked(KMOD) == [0, 20_000, 0]
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_however_often_a_mirror_breaks_off_a_package_is_whole_or_absent(
     order: Order, mirror: PackageMirror, seed: int
