@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from provisioner.models.found_bmc import How, Scan, Sighting
+from provisioner.models.found_host import FoundHost, HostHow, Lease
 from provisioner.models.identifiers import NodeName
 from provisioner.models.inventory import Identity
 from provisioner.models.lifecycle import State
@@ -72,3 +73,19 @@ def test_nobody_is_sent_to_a_server_that_may_be_silent(site: Site, state: State)
     site.move(state, N2)
     scanned(site, ("127.20.1.1", "AA"))
     assert site.get("/v1/discoveries").json()["missing"] == []
+
+
+def test_hosts_that_are_no_nodes_are_listed_before_any_scan(site: Site) -> None:
+    """By lease or by what they ask; a card of a node is nobody's surprise."""
+    at = datetime.now(UTC)
+    lease = Lease("02:00:00:00:00:01", "10.0.0.50", at, at + timedelta(hours=1), "PXEClient:Arch:00007")
+    site.run(site.store.hosts.take_leases([lease]))
+    asked = FoundHost("02:00:00:00:00:02", "10.0.0.9", "x86_64", "uu-2", "S1-1", HostHow.BOOT, at, at)
+    site.run(site.store.nodes.identify(N2, Identity("S2", "UU-2", "Example", "One")))
+    site.run(site.store.hosts.note(asked))
+    told = site.get("/v1/discoveries").json()
+    assert told["scanned_at"] is None
+    (host,) = told["hosts"]
+    assert (host["mac"], host["address"], host["how"]) == ("02:00:00:00:00:01", "10.0.0.50", "dhcp")
+    assert host["instruction"]["owner"] == "operator"
+    assert host["instruction"]["where"] == "MAC 02:00:00:00:00:01, address 10.0.0.50, class PXEClient:Arch:00007"
