@@ -41,11 +41,6 @@ FAULTS: tuple[Fault, ...] = (
         "tianocore/edk2, HttpBootLoadFile in NetworkPkg/HttpBootDxe/HttpBootImpl.c",
     ),
     Fault(
-        "http-boot-refuses-scripts",
-        "UEFI HTTP boot starts nothing that is neither application/efi nor ends in .efi, .iso or .img",
-        "tianocore/edk2, HttpBootCheckImageType in NetworkPkg/HttpBootDxe/HttpBootSupport.c",
-    ),
-    Fault(
         "secure-boot-stays-on",
         "Secure Boot is on in every boot; turning it off is accepted and needs somebody at the machine",
         "lenovo/python-redfish-lenovo#129",

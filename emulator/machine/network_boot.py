@@ -133,14 +133,12 @@ class NetworkBoot:
         enter("running", "OSRunning")
 
     def _firmware(self) -> Firmware:
-        board = self._board
         return Firmware(
             identity=self._identity(),
             dhcp=self._dhcp,
             fetcher=self._fetcher,
             sleep=self._sleep,
             trusted=self._secure_boot.trusted(),
-            strict_http=board.faults.peek("http-boot-refuses-scripts") is not None,
             head=self._head_rule(),
         )
 

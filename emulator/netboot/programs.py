@@ -19,7 +19,7 @@ _MOST_PROGRAMS = 8
 
 @dataclass(frozen=True, slots=True)
 class Firmware:
-    """One host as it boots. `strict_http`: UEFI HTTP boot starts nothing but EFI binaries and disk images (EDK2).
+    """One host as it boots.
 
     `trusted`: while Secure Boot is on, the certificates of db as PEM; None: it is off.
     """
@@ -29,7 +29,6 @@ class Firmware:
     fetcher: Fetcher
     sleep: Callable[[float], Awaitable[None]]
     trusted: Sequence[str] | None
-    strict_http: bool
     head: HeadRule = "asks"
 
     async def boot_http(self, url: str | None) -> Boot | None:
@@ -107,13 +106,14 @@ class Firmware:
             check_signature(kernel, read_efi(kernel), self.trusted)
 
     def _check_type(self, file: File) -> None:
+        """EFI binaries and disk images only, as they are declared (tianocore/edk2, HttpBootCheckImageType)."""
         declared, kind = declared_type(file), kind_of(file.content)
+        if declared is None:
+            raise BootError(
+                f"{shown(file.url)}: UEFI needs application/efi, or an address that ends in .efi, .iso or .img"
+            )
         if declared == "efi" and kind not in (Kind.EFI, Kind.LINUX):
             raise BootError(f"{shown(file.url)} is said to be an EFI binary and is none: Load Error")
-        if self.strict_http and declared is None:
-            raise BootError(
-                f"{shown(file.url)}: this firmware needs application/efi, or an address that ends in .efi, .iso or .img"
-            )
 
 
 def _embedded(file: File, what: str) -> File:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
+from tests.emulator.efi import build_efi
 from tests.emulator.loopback import LoopbackServer
 
 _AGENT = """
@@ -69,6 +70,11 @@ class BootServer(LoopbackServer):
     def offer(self, path: str, root: bytes, image: str = "sha256:" + "1" * 64) -> None:
         """Answer `path` with a script that boots `root`."""
         self.files[path] = self.script(root, image)
+
+    def offer_program(self, path: str, root: bytes) -> None:
+        """Answer `path` with an iPXE binary whose script boots `root`."""
+        self.files[path] = build_efi(trailer=b"iPXE\0" + self.script(root) + b"\0")
+        self.types[path] = "application/efi"
 
     def script(self, root: bytes, image: str = "sha256:" + "1" * 64) -> bytes:
         """A script that boots `root`, which is offered under its digest."""

@@ -47,7 +47,6 @@ async def firmware(
     host: Identity | None = None,
     boot_files: dict[str, str] | None = None,
     trusted: Sequence[str] | None = None,
-    strict_http: bool = False,
 ) -> AsyncIterator[Firmware]:
     async with aiohttp.ClientSession() as client:
         yield Firmware(
@@ -56,7 +55,6 @@ async def firmware(
             Fetcher(client, asyncio.Semaphore(8), lambda: None),
             lambda seconds: asyncio.sleep(min(seconds, 0.01)),
             trusted,
-            strict_http,
         )
 
 
@@ -69,7 +67,7 @@ async def boot_http(server: BootServer, path: str = "/boot/key", **options: obje
 
 async def test_firmware_sends_head_before_get(server: BootServer) -> None:
     """tianocore/edk2, HttpBootLoadFile: the size first."""
-    server.offer("/boot/key", ROOT)
+    server.offer_program("/boot/key", ROOT)
     assert await boot_http(server) == (digest_of(ROOT),)
     assert server.heads == [("/boot/key", UEFI)]
     assert server.requests[0] == ("/boot/key", UEFI)
@@ -78,14 +76,14 @@ async def test_firmware_sends_head_before_get(server: BootServer) -> None:
 
 async def test_server_that_refuses_head_is_asked_by_get(server: BootServer) -> None:
     """tianocore/edk2, HttpBootLoadFile: may be chunked, try GET."""
-    server.offer("/boot/key", ROOT)
+    server.offer_program("/boot/key", ROOT)
     server.replies["/boot/key"] = Reply(405, methods=("HEAD",))
     assert await boot_http(server) == (digest_of(ROOT),)
 
 
 async def test_firmware_follows_no_redirection_and_ipxe_does(server: BootServer) -> None:
     """HttpBootDxe takes 200 only; ipxe.org: redirections are followed."""
-    server.offer("/there", ROOT)
+    server.offer_program("/there", ROOT)
     server.replies["/boot/key"] = Reply(302, {"Location": f"{server.url}/there"})
     with pytest.raises(BootError, match=r"302.*does not follow"):
         await boot_http(server)
@@ -107,7 +105,7 @@ async def test_head_that_is_refused_stops_firmware_that_needs_it(
     server: BootServer, rule: HeadRule, heads: int
 ) -> None:
     """tianocore/edk2#9920; a server that tells the size serves both."""
-    server.offer("/boot/key", ROOT)
+    server.offer_program("/boot/key", ROOT)
     async with firmware(server) as host:
         host = replace(host, head=rule)  # noqa: PLW2901
         assert await host.boot_http(f"{server.url}/boot/key")
@@ -187,16 +185,15 @@ async def test_messages_show_no_boot_key(server: BootServer) -> None:
         assert "hush" not in str(caught.value)
 
 
-async def test_firmware_that_is_strict_starts_no_script(server: BootServer) -> None:
+async def test_firmware_starts_no_script(server: BootServer) -> None:
     """HttpBootCheckImageType: by Content-Type, then by extension; anything else is unsupported."""
     server.offer("/boot/key", ROOT)
     with pytest.raises(BootError, match="needs application/efi"):
-        await boot_http(server, strict_http=True)
-    server.offer("/boot/ipxe", ROOT)
-    server.files["/boot/key"] = server.files["/boot/ipxe.efi"] = build_efi(trailer=b"iPXE")
-    server.types["/boot/key"] = "application/efi"
-    assert await boot_http(server, strict_http=True) == (digest_of(ROOT),)
-    assert await boot_http(server, "/boot/ipxe.efi", strict_http=True) == (digest_of(ROOT),)
+        await boot_http(server)
+    server.offer_program("/boot/key", ROOT)
+    assert await boot_http(server) == (digest_of(ROOT),)
+    server.files["/boot/ipxe.efi"] = server.files["/boot/key"]
+    assert await boot_http(server, "/boot/ipxe.efi") == (digest_of(ROOT),)
 
 
 async def test_ipxe_binary_asks_the_boot_service_who_it_is(server: BootServer) -> None:
@@ -284,13 +281,14 @@ async def test_pxe_asks_for_the_program_of_its_architecture(
 
 async def test_http_boot_without_a_uri_asks_dhcp(server: BootServer) -> None:
     """UEFI 2.10, 24.7.3: architecture 0x0010 or 0x0013 with the vendor class HTTPClient."""
-    server.offer("/this", ROOT)
-    async with firmware(server, host=identity("arm64"), boot_files={"0x0013": "{boot_service}/this"}) as host:
+    script = b"iPXE\0" + server.script(ROOT) + b"\0"
+    server.files["/this.efi"] = build_efi(ARM64, trailer=script)
+    async with firmware(server, host=identity("arm64"), boot_files={"0x0013": "{boot_service}/this.efi"}) as host:
         assert await host.boot_http(None)
     async with firmware(server, boot_files={"0x0010": ""}) as host:
         with pytest.raises(BootError, match=r"no HttpBootUri.*0x0010"):
             await host.boot_http(None)
-    server.files["/boot/uefi/x86_64.efi"] = build_efi(trailer=b"iPXE\0" + server.script(ROOT) + b"\0")
+    server.files["/boot/uefi/x86_64.efi"] = build_efi(trailer=script)
     async with firmware(server) as host:
         assert await host.boot_http(None)
 
@@ -314,18 +312,19 @@ async def test_iso_with_a_script_inside_boots_it(server: BootServer) -> None:
 async def test_script_that_hammers_a_dead_server_is_slowed(server: BootServer) -> None:
     """A fast clock must not turn a fleet into a load test."""
     tries = "chain /gone || chain /gone || chain /gone || chain /gone || exit"
-    server.files["/boot/key"] = f"#!ipxe\n{tries}\n".encode()
+    server.files["/boot/ipxe"] = f"#!ipxe\n{tries}\n".encode()
     began = time.monotonic()
-    assert await boot_http(server) == ()
+    async with firmware(server) as host:
+        assert await host.boot_pxe() is None
     assert time.monotonic() - began > 0.7
 
 
 async def test_large_file_is_checked_and_not_kept(server: BootServer) -> None:
     """A thousand hosts that fetch an initrd at once share the memory of one process."""
     root = bytes(17 * 2**20)
-    server.offer("/boot/key", root)
+    server.offer("/boot/ipxe", root)
     async with firmware(server) as host:
-        boot = await host.boot_http(f"{server.url}/boot/key")
+        boot = await host.boot_pxe()
     assert boot is not None
     assert boot.images[0].digest == digest_of(root)
     assert not boot.images[0].complete
