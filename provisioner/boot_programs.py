@@ -12,6 +12,8 @@ from images.store import ArtefactStore
 from provisioner.boot.words import image_words
 from provisioner.errors import BadInput
 
+UKI_HTTP = "uki_http"
+"""Of `Bootable.method`: UEFI HTTP boot of one program."""
 _FOLDER = "boot-programs"
 
 
@@ -24,6 +26,23 @@ class BootSettings:
     ipxe: Mapping[str, Path] = field(default_factory=dict)
     stub: Mapping[str, Path] = field(default_factory=dict)
     signing: SigningPair | None = None
+
+
+def lacks(manifest: ImageManifest, settings: BootSettings) -> str | None:
+    """What the site has to have before this image can be booted, and has not; None: nothing."""
+    bootable = manifest.bootable
+    if bootable is None:
+        return None
+    if bootable.secure_boot and settings.signing is None:
+        return (
+            f"image {manifest.name} is for Secure Boot, and nothing signs its boot program; run: firstlight boot keys "
+            "DIR, and name its db.key and db.crt in site.yaml under network_boot.sign"
+        )
+    stub = settings.stub.get(manifest.arch)
+    if (bootable.method == UKI_HTTP or bootable.secure_boot) and not (stub and stub.is_file()):
+        where = f"{stub} is not there" if stub else f"network_boot.stub names none for {manifest.arch}"
+        return f"image {manifest.name} needs the stub of systemd-boot ({where}); run: apt install systemd-boot-efi"
+    return None
 
 
 class BootPrograms:

@@ -11,17 +11,18 @@ from images.store import ArtefactAbsentError, ArtefactCorruptError, ArtefactStor
 from profiles.catalog import Catalog
 from profiles.findings import did_you_mean
 from profiles.images.debian import DebianImage
+from profiles.images.profile import ImageProfile
 from profiles.matching import Found, Refusal, match
 from profiles.models import HardwareClass
 from profiles.release import Release
-from provisioner.boot_programs import BootPrograms, BootSettings
+from provisioner.boot_programs import BootPrograms, BootSettings, lacks
 from provisioner.built_images import built_image, manifest_in
 from provisioner.errors import BadInput, NotFound
 from provisioner.models.package import Package
 
 
-def check_chosen(catalog: Catalog, chosen: Mapping[str, str], data_dir: Path) -> None:
-    """Every chosen release exists, is for the hardware class that it is chosen for, and its image is built.
+def check_chosen(catalog: Catalog, chosen: Mapping[str, str], data_dir: Path, boot: BootSettings) -> None:
+    """Every chosen release exists, is for the hardware class that it is chosen for, and its image can be booted.
 
     Raises `BadInput` with everything that is wrong.
     """
@@ -33,13 +34,20 @@ def check_chosen(catalog: Catalog, chosen: Mapping[str, str], data_dir: Path) ->
             findings.append(f"there is no release {name}; {did_you_mean(name, catalog.releases)}")
         elif release.hardware_class != hardware_class:
             findings.append(f"{name} is for {release.hardware_class}, not for {hardware_class}")
-        elif isinstance(image := catalog.images[release.image], DebianImage):
-            try:
-                built_image(image, data_dir, artefacts)
-            except BadInput as error:
-                findings.append(f"{name}: {error}")
+        elif lack := _lack(catalog.images[release.image], data_dir, artefacts, boot):
+            findings.append(f"{name}: {lack}")
     if findings:
         raise BadInput("\n".join(f"releases: {finding}" for finding in findings))
+
+
+def _lack(image: ImageProfile, data_dir: Path, artefacts: ArtefactStore, boot: BootSettings) -> str | None:
+    """What has to be there before a Debian image can be booted. The agent is made when the service starts."""
+    if not isinstance(image, DebianImage):
+        return None
+    try:
+        return lacks(built_image(image, data_dir, artefacts), boot)
+    except BadInput as error:
+        return str(error)
 
 
 def artefacts_in(data_dir: Path) -> ArtefactStore:

@@ -72,7 +72,7 @@ def check(site: Site) -> Checked:
         expected = read_expected(site.expected) if site.expected else ()
     except ProfileError as error:
         raise BadInput(str(error)) from error
-    check_chosen(catalog, site.releases, site.data_dir)
+    check_chosen(catalog, site.releases, site.data_dir, _boot_settings(site))
     return Checked(site, catalog, expected)
 
 

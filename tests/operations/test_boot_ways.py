@@ -28,7 +28,7 @@ def held(one: Server, *, sound: bool = True) -> tuple[Node, Hold, Site]:
 
 
 def test_a_bmc_that_refuses_http_boot_is_told_to_boot_by_pxe_in_the_same_attempt() -> None:
-    """sushy-tools offers UefiHttp and answers 400 to an .efi: network-boot.md, section 2."""
+    """sushy-tools offers UefiHttp and answers 400 to an .efi."""
     one = server(faults=Faults(refuses_boot=frozenset({"UefiHttp"})))
     site = Site([one])
     (node,) = site.run()

@@ -119,7 +119,7 @@ def test_a_stranger_is_noted_and_a_wrong_key_is_not() -> None:
 
 
 def test_a_node_that_restarts_for_ever_is_not_served_for_ever() -> None:
-    """A root that dm-verity finds damaged late, with a BMC that keeps its override: network-boot.md, section 6."""
+    """A root that dm-verity finds damaged late, with a BMC that keeps its override."""
     booting = node(State.BOOTING)
     assert isinstance(answer(BY_KEY, booting, ticket(served=11)), BootImage)
     decided = answer(BY_KEY, booting, ticket(served=12))
