@@ -58,7 +58,7 @@ def _key(lock: Lock, supply: ModuleSupply) -> SigningPair:
 
 
 def _fill(new: Path, repository: Path, package: Path) -> None:
-    """apt reads Packages; a Release would speak of the one before."""
+    """The packages of both, and the indices over them; mmdebstrap finds the essential ones by the suite of Release."""
     for path in repository.glob("*.deb"):
         (new / path.name).hardlink_to(path)
     said = subprocess.run(["dpkg-deb", "--field", str(package)], capture_output=True, text=True, check=True, timeout=60)
@@ -66,4 +66,8 @@ def _fill(new: Path, repository: Path, package: Path) -> None:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     where = f"Filename: ./{package.name}\nSize: {package.stat().st_size}\nSHA256: {digest}\n"
     packages = (repository / "Packages").read_text(encoding="utf-8").rstrip("\n")
-    (new / "Packages").write_text(f"{packages}\n\n{said.stdout.rstrip()}\n{where}", encoding="utf-8")
+    content = f"{packages}\n\n{said.stdout.rstrip()}\n{where}".encode()
+    (new / "Packages").write_bytes(content)
+    release = (repository / "Release").read_text(encoding="utf-8").partition("SHA256:")[0]
+    listed = f" {hashlib.sha256(content).hexdigest()} {len(content)} Packages"
+    (new / "Release").write_text(f"{release}SHA256:\n{listed}\n", encoding="utf-8")

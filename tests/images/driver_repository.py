@@ -45,6 +45,7 @@ def build_package(folder: Path, control: Mapping[str, str], files: Mapping[str, 
     for path, content in {"DEBIAN/control": text.encode(), **(files or {})}.items():
         (tree / path).parent.mkdir(parents=True, exist_ok=True)
         (tree / path).write_bytes(content)
+        (tree / path).chmod(0o755 if path == "DEBIAN/postinst" else 0o644)
     path = folder / f"{name}_{version.rpartition(':')[2]}_amd64.deb"
     command = ["dpkg-deb", "--root-owner-group", "-Znone", "--build", str(tree), str(path)]
     subprocess.run(command, check=True, capture_output=True, timeout=60)
@@ -76,6 +77,7 @@ def driver_packages(
 ) -> Path:
     """Build what the shipped profiles of R580 and newer name, and return the folder; `modules` by their file names."""
     files = {f"lib/modules/{abi}/updates/{name}": content for name, content in modules.items()}
+    files["DEBIAN/postinst"] = f"#!/bin/sh\nset -e\ndepmod {abi}\n".encode()
     needs = {"Depends": f"linux-image-{abi}, kmod"}
     build_package(folder, _control("nvidia-kernel-open-modules", version, **needs), files)
     build_package(folder, _control("nvidia-driver-cuda", version), {"usr/lib/libcuda.so.1": b"\x7fELF"})

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from images.building.image_tests import Subject, run_image_tests
 from images.mirror.index import Asking, fetch_index
 from images.mirror.packages import fetch_packages
 from images.mirror.source import Source
@@ -36,6 +37,9 @@ gpu:
     mirror: vendor
     driver: [nvidia-driver-cuda, nvidia-kernel-open-modules, nvidia-persistenced]
     fabric_manager: nvidia-fabricmanager
+tests:
+  - {{id: module-vermagic, stage: build, kind: equals-lock}}
+  - {{id: module-signature, stage: build, kind: equals-profile}}
 """
 DISTRIBUTION = [line for line in PACKAGES if not line.startswith(("nvidia", "nvlsm"))]
 CORE = module("nvidia", f"version={DRIVER}")
@@ -132,8 +136,12 @@ def test_a_package_that_names_the_kernel_and_holds_modules_for_another_is_refuse
 def test_unsigned_modules_of_a_vendor_are_refused_by_the_build(site: Site) -> None:
     lock = site.offer()
     assert isinstance(lock, Lock)
-    (found,) = check_signatures(site.tree(lock), site.image, lock)
+    tree = site.tree(lock)
+    (found,) = check_signatures(tree, site.image, lock)
     assert (found.path, found.what) == (
         f"/lib/modules/{ABI}/updates/nvidia.ko",
         "is not signed; the certificate of CN=site modules is wanted",
     )
+    results, against = run_image_tests(Subject(tree, site.image, lock))
+    assert [(one.id, one.passed) for one in results] == [("module-vermagic", True), ("module-signature", False)]
+    assert [one.what for one in against] == [found.what]
