@@ -3,6 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from provisioner.models.boot import FailureKind
 from tests.operations.bounded import bounded
 from tests.operations.invariants import assert_ended, assert_ready
 from tests.operations.server import Faults
@@ -68,6 +69,13 @@ def test_power_that_goes_while_it_boots_or_burns_in(power_losses: tuple[int, ...
     recovers(Faults(power_losses=power_losses))
 
 
+@bounded(25)
+@given(st.sampled_from(["fetch", "network"]), st.integers(1, 2), st.lists(write, max_size=2).map(tuple))
+def test_a_network_that_comes_back(kind: str, boots_ill: int, lost: tuple[tuple[int, bool], ...]) -> None:
+    """The next try finds it, whatever else goes wrong between."""
+    recovers(Faults(initrd=(kind, "no route to host"), boots_ill=boots_ill, lost=lost))
+
+
 @bounded(50)
 @given(
     st.builds(
@@ -79,7 +87,10 @@ def test_power_that_goes_while_it_boots_or_burns_in(power_losses: tuple[int, ...
         vanishing_poll=st.none() | st.integers(1, 260),
         failing_task=st.none() | st.integers(0, 4),
         hides_tasks=st.booleans(),
-        agent=st.sampled_from(["well", "well", "well", "never", "silent", "wrong"]),
+        agent=st.sampled_from(["well", "well", "well", "refused", "never", "silent", "wrong"]),
+        refuses_boot=st.sets(st.sampled_from(["UefiHttp", "UefiHttp", "Pxe"])).map(frozenset),
+        initrd=st.none() | st.tuples(st.sampled_from([*FailureKind]), st.just("why")),
+        boots_ill=st.integers(0, 3),
         asks=st.sampled_from([True, True, True, False]),
         failing_item=st.sampled_from([None, None, "memory"]),
     ),
