@@ -12,6 +12,7 @@ if [ $# -ne 1 ] || [ ! -f "$1" ]; then
     exit 1
 fi
 conf=${1#"$tree"}
+# shellcheck disable=SC2016 # it is the shell in the tree that expands them
 module=$(chroot "$tree" /bin/bash -c '. "$0" >/dev/null && echo "$PACKAGE_NAME/$PACKAGE_VERSION"' "$conf")
 echo 'sign_file="/nonexistent"' >>"$tree/etc/dkms/framework.conf"
 cp "$tree/usr/src/linux-headers-$MODULE_ABI/.config" "$MODULE_RESULT/config"
