@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from provisioner.bench import emulator, inventory
+from provisioner.bench import boot, emulator, inventory, served
 from provisioner.bench.line import measure
 
 bench_app = typer.Typer(help="Measure this installation on this machine.", no_args_is_help=True)
@@ -69,6 +69,25 @@ def emulator_of(
     _show("bench emulator", {one.name: one.figures() for one in figures})
     typer.echo("The core that is busy to 100 % bounds the load; where none is, something else ran on these cores.")
     _keep(json_file, [one.as_dict() for one in figures])
+
+
+@bench_app.command("boot")
+def boot_of(
+    nodes: Annotated[int, typer.Option(min=1, max=50_000, help="Servers that wait for their boot.")] = 10_000,
+    mebibytes: Annotated[int, typer.Option(min=1, max=4096, help="Size of the file that is served.")] = 256,
+    seconds: Annotated[float, typer.Option(min=0.1, max=60, help="How long each load lasts.")] = 10.0,
+    json_file: Json = None,
+) -> None:
+    """Boot decisions per second on one core, on a full SQLite store; how fast files leave, with nginx and without.
+
+    The load runs on another core. Every answer is looked at: one that boots nothing ends the bench.
+    """
+    files = served.measure_served(mebibytes, seconds)
+    decisions = boot.measure_decisions(nodes, seconds)
+    _show("bench boot: decisions", {one.kind: one.figures() for one in decisions})
+    _show("bench boot: files", {one.server: one.figures() for one in files})
+    typer.echo("The core that is busy to 100 % bounds the decisions; where none is, something else ran on these cores.")
+    _keep(json_file, {"decisions": [one.as_dict() for one in decisions], "files": [one.as_dict() for one in files]})
 
 
 def _show(title: str, columns: Mapping[str, Mapping[str, float | str | None]]) -> None:

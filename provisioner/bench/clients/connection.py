@@ -38,8 +38,12 @@ class Connection(asyncio.Protocol):
 
     async def ask_each(self) -> None:
         """Ask for each once. Raises `BadInput`."""
+        await self.ask_first(len(self.asked))
+
+    async def ask_first(self, count: int = 1) -> None:
+        """Ask so often, and wait for the answers. Raises `BadInput`."""
         self._rested = asyncio.get_running_loop().create_future()
-        self._last = self.answered + len(self.asked)
+        self._last = self.answered + count
         self._ask()
         await self._rested
 
