@@ -22,7 +22,7 @@ from tests.network_boot.namespace import (
 )
 from tests.network_boot.sites import URL, Daemon, daemon, network_boot, refused, write_site
 
-pytestmark = [pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 PXE = ("--vendor", "PXEClient:Arch:00007:UNDI:003016", "--arch", "7")
 BMC_PORT = 8443
@@ -61,6 +61,34 @@ def config(folder: Path, mode: str = "full", **more: Any) -> Path:
     return write_site(folder, boot, discovery={"port": BMC_PORT, "every": "1s"})
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
+    """One daemon for tests that ask under MACs of their own; where nodes are, every address is a BMC's."""
+    need_namespaces("dnsmasq", "curl", "ss", "setpriv", "openssl")
+    folder = tmp_path_factory.mktemp("site")
+    words = "openssl req -x509 -newkey rsa:2048 -nodes -keyout bmc.pem -out cert.pem -subj /CN=bmc"
+    subprocess.run(words.split(), cwd=folder, check=True, capture_output=True, timeout=60)
+    with (folder / "bmc.pem").open("a") as both:
+        both.write((folder / "cert.pem").read_text())
+    with namespaces() as net:
+        command = net.in_client("python3", "-c", SMALL_BMC % BMC_PORT)
+        bmc = subprocess.Popen(command, cwd=folder, stderr=subprocess.DEVNULL)
+        try:
+            with daemon(net, config(folder)) as running:
+                yield running
+        finally:
+            bmc.kill()
+            bmc.wait(timeout=30)
+
+
+def unknown(running: Daemon, mac: str) -> dict[str, Any]:
+    """The host with this MAC, once it is there."""
+    told: dict[str, Any] = until(
+        lambda: next((one for one in running.ask("/v1/discoveries")["hosts"] if one["mac"] == mac), None)
+    )
+    return told
+
+
 def dnsmasq_of(running: Daemon) -> int:
     """Its process; dnsmasq has a second one that runs the script."""
     (child,) = [one for one in children(running.process.pid) if "dnsmasq" in _command(one)]
@@ -81,19 +109,18 @@ def _alive(pid: int) -> bool:
         return False
 
 
-def test_an_unknown_host_that_asks_for_an_address_is_shown(net: Namespaces, tmp_path: Path) -> None:
-    """With MAC, address and class, by the API and by the command; the page of the expected list knows what to do."""
-    with daemon(net, config(tmp_path)) as running:
-        ack = net.ask("02:00:00:00:00:01", *PXE)["ack"]
-        assert text_of(ack["options"]["67"]) == "ipxe.efi"
-        told = until(lambda: running.ask("/v1/discoveries")["hosts"])
-        (host,) = told
-        assert (host["mac"], host["address"], host["how"]) == ("02:00:00:00:00:01", ack["address"], "dhcp")
-        assert host["client_class"] == "PXEClient:Arch:00007:UNDI:003016"
-        assert "put its server on the expected list" in host["instruction"]["what"]
-        shown = _discover(net, running)
-        assert ack["address"] in shown
-        assert "02:00:00:00:00:01" in shown
+def test_an_unknown_host_that_asks_for_an_address_is_shown(shared: Daemon) -> None:
+    """With MAC, address and class, by the API and by the command, and what a person does about it."""
+    mac = "02:00:00:00:01:01"
+    ack = shared.net.ask(mac, *PXE)["ack"]
+    assert text_of(ack["options"]["67"]) == "ipxe.efi"
+    host = unknown(shared, mac)
+    assert (host["address"], host["how"]) == (ack["address"], "dhcp")
+    assert host["client_class"] == "PXEClient:Arch:00007:UNDI:003016"
+    assert "put its server on the expected list" in host["instruction"]["what"]
+    shown = _discover(shared.net, shared)
+    assert ack["address"] in shown
+    assert mac in shown
 
 
 def _discover(net: Namespaces, running: Daemon) -> str:
@@ -103,26 +130,15 @@ def _discover(net: Namespaces, running: Daemon) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("vendor", ["iDRAC", "udhcp 1.36.1"])
-def test_a_lease_of_a_bmc_is_looked_at_once_and_told_as_a_bmc(net: Namespaces, tmp_path: Path, vendor: str) -> None:
+@pytest.mark.parametrize(("vendor", "mac"), [("iDRAC", "02:00:00:00:02:01"), ("udhcp 1.36.1", "02:00:00:00:02:02")])
+def test_a_lease_of_a_bmc_is_looked_at_once_and_told_as_a_bmc(shared: Daemon, vendor: str, mac: str) -> None:
     """By its vendor class or without one: what answers a Redfish root is a BMC."""
-    words = "openssl req -x509 -newkey rsa:2048 -nodes -keyout bmc.pem -out cert.pem -subj /CN=bmc"
-    subprocess.run(words.split(), cwd=tmp_path, check=True, capture_output=True, timeout=60)
-    with (tmp_path / "bmc.pem").open("a") as both:
-        both.write((tmp_path / "cert.pem").read_text())
-    bmc = subprocess.Popen(
-        net.in_client("python3", "-c", SMALL_BMC % BMC_PORT), cwd=tmp_path, stderr=subprocess.DEVNULL
+    address = shared.net.ask(mac, "--vendor", vendor, "--keep")["ack"]["address"]
+    found = until(
+        lambda: next((one for one in shared.ask("/v1/discoveries")["unexpected"] if one["address"] == address), None)
     )
-    try:
-        with daemon(net, config(tmp_path)) as running:
-            ack = net.ask("02:00:00:00:00:07", "--vendor", vendor, "--keep")["ack"]
-            (found,) = until(lambda: running.ask("/v1/discoveries")["unexpected"])
-            assert (found["address"], found["port"], found["uuid"]) == (ack["address"], BMC_PORT, "ab-77")
-            assert (found["how"], found["vendor"]) == ("dhcp", "Example")
-            assert running.ask("/v1/discoveries")["hosts"] == []
-    finally:
-        bmc.kill()
-        bmc.wait(timeout=30)
+    assert (found["port"], found["uuid"], found["how"], found["vendor"]) == (BMC_PORT, "ab-77", "dhcp", "Example")
+    assert mac not in {one["mac"] for one in shared.ask("/v1/discoveries")["hosts"]}
 
 
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
@@ -133,13 +149,16 @@ def test_the_dhcp_server_ends_with_the_daemon(net: Namespaces, tmp_path: Path, e
         family = [dnsmasq_of(running)]
         family += children(family[0])
         assert all(map(_alive, family))
+        before = net.ask("02:00:00:00:00:02", *PXE)["ack"]["address"]
+        unknown(running, "02:00:00:00:00:02")
         running.process.send_signal(end)
         running.process.wait(timeout=60)
         until(lambda: not any(map(_alive, family)), 10)
         (tmp_path / "daemon.log").unlink()
     with daemon(net, path) as again:
-        assert net.ask("02:00:00:00:00:01", *PXE)["ack"]
-        until(lambda: again.ask("/v1/discoveries")["hosts"])
+        assert unknown(again, "02:00:00:00:00:02")["address"] == before
+        assert net.ask("02:00:00:00:00:01", *PXE)["ack"]["address"] != before
+        unknown(again, "02:00:00:00:00:01")
 
 
 def test_it_is_started_again_when_it_dies_and_keeps_its_leases(net: Namespaces, tmp_path: Path) -> None:
@@ -154,35 +173,27 @@ def test_it_is_started_again_when_it_dies_and_keeps_its_leases(net: Namespaces, 
         assert net.ask("02:00:00:00:00:01", *PXE)["ack"]["address"] == first
 
 
-def test_leases_are_remembered_over_a_restart_and_while_the_file_is_turned(net: Namespaces, tmp_path: Path) -> None:
-    """The file of events is bounded; a host that came while it was put aside is not lost."""
-    path = config(tmp_path)
-    with daemon(net, path) as running:
-        events = running.dhcp / "lease-events"
-        with events.open("a") as file:
-            file.writelines("nonsense\t" + "x" * 1000 + "\n" for _ in range(1100))
-        until(lambda: not events.exists() or events.stat().st_size < 1000)
-        ack = net.ask("02:00:00:00:00:01", *PXE)["ack"]
-        until(lambda: running.ask("/v1/discoveries")["hosts"])
-        assert not events.with_name("lease-events.aside").exists()
-        running.stop()
-    with daemon(net, path) as again:
-        (host,) = again.ask("/v1/discoveries")["hosts"]
-        assert host["address"] == ack["address"]
+def test_a_host_that_comes_while_the_file_is_turned_is_not_lost(shared: Daemon) -> None:
+    """The file of events is bounded."""
+    events = shared.dhcp / "lease-events"
+    with events.open("a") as file:
+        file.writelines("nonsense\t" + "x" * 1000 + "\n" for _ in range(1100))
+    until(lambda: not events.exists() or events.stat().st_size < 1000)
+    shared.net.ask("02:00:00:00:03:01", *PXE)
+    unknown(shared, "02:00:00:00:03:01")
+    assert not events.with_name("lease-events.aside").exists()
 
 
-def test_what_a_client_says_of_itself_stays_one_line(net: Namespaces, tmp_path: Path) -> None:
+def test_what_a_client_says_of_itself_stays_one_line(shared: Daemon) -> None:
     """Vendor class and name come from anybody on the network."""
-    rude = "PXEClient\n\tdel\t\x1b[31m$(touch /tmp/owned)`id`" + "x" * 150
-    with daemon(net, config(tmp_path)) as running:
-        net.ask("02:00:00:00:00:01", "--vendor", rude, "--hostname", "a;$(id)")
-        (host,) = until(lambda: running.ask("/v1/discoveries")["hosts"])
-        assert host["mac"] == "02:00:00:00:00:01"
-        lines = (running.dhcp / "lease-events").read_text().splitlines()
-        assert len(lines) == 1
-        assert lines[0].isascii()
-        assert lines[0].replace("\t", "").isprintable()
-        assert not Path("/tmp/owned").exists()
+    mac, rude = "02:00:00:00:04:01", "PXEClient\n\tdel\t\x1b[31m$(touch /tmp/owned)`id`" + "x" * 150
+    shared.net.ask(mac, "--vendor", rude, "--hostname", "a;$(id)")
+    unknown(shared, mac)
+    (line,) = [one for one in (shared.dhcp / "lease-events").read_text().splitlines() if mac in one]
+    assert line.isascii()
+    assert line.replace("\t", "").isprintable()
+    assert len(line.split("\t")) == 9
+    assert not Path("/tmp/owned").exists()
 
 
 def test_a_proxy_notes_who_asked(net: Namespaces, tmp_path: Path) -> None:
