@@ -27,6 +27,11 @@ _REDIRECTS = 3
 class NoRoom(BootError):
     """The file does not fit into the memory of the node."""
 
+    def __init__(self, size_bytes: int, room_bytes: float) -> None:
+        """What it needs, and what is free."""
+        free = f"{room_bytes / 2**20:.1f} MiB are free for it"
+        super().__init__(f"the root needs {size_bytes / 2**20:.1f} MiB of memory, and {free}")
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -129,8 +134,7 @@ def _continues(answer: aiohttp.ClientResponse, at: int) -> bool:
 def _check_room(answer: aiohttp.ClientResponse, have: int, trouble: Trouble) -> None:
     size = have + (answer.content_length or 0)
     if trouble.room_bytes is not None and size > trouble.room_bytes:
-        room = f"{trouble.room_bytes / 2**20:g} MiB"
-        raise NoRoom(f"the root needs {size / 2**20:.1f} MiB of memory, and {room} are free for it")
+        raise NoRoom(size, trouble.room_bytes)
 
 
 def _break_off(size: int, trouble: Trouble) -> None:
