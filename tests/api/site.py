@@ -4,13 +4,13 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import requests
 import uvicorn
@@ -28,24 +28,23 @@ from profiles.loader import load_catalog
 from profiles.release import Release
 from provisioner.boot_programs import BootPrograms, BootSettings
 from provisioner.built_images import manifest_in
-from provisioner.capabilities.bmcs import Bmc, Bmcs
+from provisioner.capabilities.bmcs import Bmcs
 from provisioner.capabilities.cipher import Cipher
 from provisioner.capabilities.releases import Releases
 from provisioner.capabilities.service import Service
 from provisioner.capabilities.world import World
 from provisioner.clock import PacedClock, Wakefulness
-from provisioner.errors import BmcUnreachable, NotFound
+from provisioner.errors import NotFound
 from provisioner.models.identifiers import NodeName, OperationId, RackName, ReleaseDigest, RunKey
-from provisioner.models.inventory import FirmwareComponent, Identity
 from provisioner.models.lifecycle import State
 from provisioner.models.node import BmcAddress, ExpectedNode, Node
 from provisioner.models.operation import Run
 from provisioner.models.package import Package
 from provisioner.models.role import Role
-from provisioner.models.secret import Credentials
 from provisioner.pulse import Pulse
 from provisioner.release_shelf import ReleaseShelf
 from provisioner.store.opening import Store, open_store
+from tests.api.small_bmcs import SmallBmcs
 
 T = TypeVar("T")
 
@@ -76,42 +75,6 @@ class RecordedRuns:
 
     async def find(self, runs: Sequence[OperationId]) -> Sequence[Run]:
         return []
-
-
-@dataclass(slots=True)
-class SmallBmc:
-    """As much of a BMC as a plan reads."""
-
-    components: tuple[FirmwareComponent, ...] = ()
-    attributes: Mapping[str, Any] = field(default_factory=dict)
-
-    async def firmware(self) -> tuple[FirmwareComponent, ...]:
-        return self.components
-
-    async def bios(self) -> Mapping[str, Any]:
-        return self.attributes
-
-
-@dataclass(slots=True)
-class SmallBmcs:
-    """One BMC for every address; None: nothing answers."""
-
-    bmc: SmallBmc | None = None
-
-    def open(self, address: BmcAddress, credentials: Credentials) -> AbstractAsyncContextManager[Bmc]:
-        return self._open(address)
-
-    @asynccontextmanager
-    async def _open(self, address: BmcAddress) -> AsyncIterator[Bmc]:
-        if self.bmc is None:
-            raise BmcUnreachable(str(address), "no answer for 30 s")
-        yield cast("Bmc", self.bmc)
-
-    async def probe(self, address: BmcAddress) -> Identity | None:
-        return None
-
-    async def close(self) -> None:
-        return None
 
 
 @dataclass(frozen=True, slots=True)

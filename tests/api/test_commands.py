@@ -18,7 +18,8 @@ from provisioner.errors import BadInput, FirstlightError
 from provisioner.models.burn_in import BurnInRun, CheckResult, ResultStatus
 from provisioner.models.role import Role
 from provisioner.models.secret import Credentials, Secret
-from tests.api.site import N1, Site, SmallBmc
+from tests.api.site import N1, Site
+from tests.api.small_bmcs import SmallBmc
 from tests.api.test_nodes import BMC, INVENTORY
 
 Run = Callable[..., Result]

@@ -14,7 +14,8 @@ from provisioner.models.operation import Progress
 from provisioner.models.role import Role
 from provisioner.models.secret import Credentials, Secret
 from provisioner.services import nodes
-from tests.api.site import N1, Site, SmallBmc
+from tests.api.site import N1, Site
+from tests.api.small_bmcs import SmallBmc
 
 BMC = FirmwareComponent("BMC_0", "/redfish/v1/UpdateService/FirmwareInventory/BMC_0", "BMC", "1.0", updateable=True)
 INVENTORY = Inventory(

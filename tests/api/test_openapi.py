@@ -24,7 +24,8 @@ from provisioner.capabilities.cipher import Cipher
 from provisioner.models.role import Role
 from provisioner.models.secret import Credentials, Secret
 from tests.api.booting import ticket_of
-from tests.api.site import N1, Site, SmallBmc, running_site
+from tests.api.site import N1, Site, running_site
+from tests.api.small_bmcs import SmallBmc
 from tests.api.test_agent import burning_in, registration
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
