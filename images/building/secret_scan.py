@@ -16,7 +16,7 @@ _KINDS: tuple[tuple[str, bytes, bytes], ...] = (
     ("a key for age", b"AGE-SECRET-KEY-1", rb"AGE-SECRET-KEY-1[0-9A-Z]{58}"),
     ("a key of PuTTY", b"PuTTY-User-Key-File", rb"PuTTY-User-Key-File-[23]: [a-z0-9-]+\r?\n"),
     ("an AWS key", b"AKIA", rb"(?<![A-Z0-9])AKIA[0-9A-Z]{16}(?![A-Z0-9])"),
-    ("a GitHub token", b"gh", rb"(?<![A-Za-z0-9])gh[pousr]_[A-Za-z0-9]{36}"),
+    *(("a GitHub token", b"gh%c_" % one, rb"(?<![A-Za-z0-9])gh%c_[A-Za-z0-9]{36}" % one) for one in b"pousr"),
     ("a GitHub token", b"github_pat_", rb"github_pat_[A-Za-z0-9_]{60}"),
     ("a GitLab token", b"glpat-", rb"glpat-[A-Za-z0-9_-]{20}"),
     ("a Slack token", b"xox", rb"xox[abprs]-[A-Za-z0-9]{8,}-[A-Za-z0-9-]{10,}"),

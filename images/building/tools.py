@@ -25,7 +25,10 @@ _VERSIONS = (("mmdebstrap", "--version"), ("mksquashfs", "-version"), ("verityse
 SYSTEM_PATH = "/usr/sbin:/usr/bin:/sbin:/bin"
 _ALONE = ("unshare", "--net", "--mount", "--uts", "--ipc", "--pid", "--fork", "--kill-child", "--mount-proc", "--")
 _DIES_WITH_US = ("setpriv", "--pdeathsig", "KILL", "--")
-_DECISIVE = re.compile(r"^E: |^dpkg: error|\berror\b|No space left|\bFATAL\b|cannot|not found|[Ff]ailed", re.IGNORECASE)
+_DECISIVE = re.compile(
+    r"^E: |^dpkg: error|(?<![\w-])error(?![\w-])|No space left|\bFATAL\b|cannot|not found|[Ff]ailed", re.IGNORECASE
+)
+_REPEATED = re.compile(r"^E: (setup failed|apt download failed|Sub-process|mmdebstrap failed)")
 _FULL = re.compile(r"No space left|don't have enough free space|Disk quota exceeded")
 _TOLD_LINES = 8
 _LINE_CHARACTERS = 240
@@ -98,7 +101,7 @@ def tool_versions(path: str = SYSTEM_PATH) -> dict[str, str]:
 def decisive_lines(lines: Sequence[str]) -> list[str]:
     """Return the lines that say why: those that speak of errors, the last of them; without any, the last lines."""
     spoken = [line.strip()[:_LINE_CHARACTERS] for line in lines if line.strip()]
-    decisive = list(dict.fromkeys(line for line in spoken if _DECISIVE.search(line)))
+    decisive = list(dict.fromkeys(line for line in spoken if _DECISIVE.search(line) and not _REPEATED.match(line)))
     return (decisive or spoken)[-_TOLD_LINES:] or ["it said nothing"]
 
 

@@ -117,6 +117,16 @@ def test_a_full_disk_is_called_one(tmp_path: Path) -> None:
         tools_in(tmp_path).run(("sh", "-c", "echo 'write failed: No space left on device'; exit 1"))
 
 
+def test_lines_that_only_repeat_or_name_a_package_are_left_out() -> None:
+    """What mmdebstrap says after a full disk: the command line of apt, with a thousand words."""
+    said = [
+        "  libgpg-error-l10n netbase",
+        "E: You don't have enough free space in /x.",
+        "E: setup failed: E: apt-get -o x",
+    ]
+    assert decisive_lines([*said, "E: mmdebstrap failed to run"]) == ["E: You don't have enough free space in /x."]
+
+
 def test_without_any_word_of_errors_the_last_lines_are_told() -> None:
     assert decisive_lines(["one", "", "two"]) == ["one", "two"]
     assert decisive_lines([]) == ["it said nothing"]
