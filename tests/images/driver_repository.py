@@ -46,11 +46,11 @@ def build_package(folder: Path, control: Mapping[str, str], files: Mapping[str, 
         (tree / path).parent.mkdir(parents=True, exist_ok=True)
         (tree / path).write_bytes(content)
         (tree / path).chmod(0o755 if path == "DEBIAN/postinst" else 0o644)
-    path = folder / f"{name}_{version.rpartition(':')[2]}_amd64.deb"
-    command = ["dpkg-deb", "--root-owner-group", "-Znone", "--build", str(tree), str(path)]
+    package = folder / f"{name}_{version.rpartition(':')[2]}_amd64.deb"
+    command = ["dpkg-deb", "--root-owner-group", "-Znone", "--build", str(tree), str(package)]
     subprocess.run(command, check=True, capture_output=True, timeout=60)
     subprocess.run(["rm", "-r", str(tree)], check=True)
-    return path
+    return package
 
 
 def module_source(folder: Path, version: str, begin: str = "0", needs: str = "") -> Path:
