@@ -84,7 +84,7 @@ class MachineSite:
         with (self.folder / "daemon.log").open("ab") as log:
             command = self._inside([sys.executable, "-m", "provisioner", "serve", "-c", str(self.folder / "site.yaml")])
             self._daemon = subprocess.Popen(command, stdout=log, stderr=log)
-        wait_for(lambda: self.command("doctor", check=False).returncode == 0, 120, self.logs)
+        wait_for(lambda: self.command("node", "list", check=False).returncode == 0, 120, self.logs)
 
     def stop(self) -> None:
         """End the daemon as its supervisor would."""
