@@ -33,6 +33,7 @@ from provisioner.models.lifecycle import State
 from provisioner.models.node import Node
 from provisioner.models.secret import Secret
 from provisioner.release_shelf import artefacts_in
+from provisioner.serving import Server
 from provisioner.settings import Environment, load_site
 from provisioner.wiring import Running, check, running
 
@@ -112,7 +113,8 @@ async def _serve(folder: Path) -> None:
             }
             (folder / _READY).write_text(json.dumps(made), encoding="utf-8")
             app = import_from_string("api.app:create_app")(live.service)
-            server = uvicorn.Server(uvicorn.Config(app, access_log=False, log_config=None, lifespan="off"))
+            server = Server(uvicorn.Config(app, access_log=False, log_config=None, lifespan="off"))
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, server.stop)
             listener.listen()  # who comes before the server has started waits
             sys.stdout.write("ready\n")
             sys.stdout.flush()

@@ -9,8 +9,11 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from provisioner.bench import boot, emulator, inventory, served
+from profiles.loader import SHIPPED
+from provisioner.bench import boot, emulator, images, inventory, served
 from provisioner.bench.line import measure
+from provisioner.commands.image_profiles import Name, day_of, debian, load_profiles, one_profile
+from provisioner.commands.image_supplies import Config, site_here, supplies_of
 
 bench_app = typer.Typer(help="Measure this installation on this machine.", no_args_is_help=True)
 Json = Annotated[Path | None, typer.Option("--json", help="Write the figures there as well.")]
@@ -88,6 +91,21 @@ def boot_of(
     _show("bench boot: files", {one.server: one.figures() for one in files})
     typer.echo("The core that is busy to 100 % bounds the decisions; where none is, something else ran on these cores.")
     _keep(json_file, {"decisions": [one.as_dict() for one in decisions], "files": [one.as_dict() for one in files]})
+
+
+@bench_app.command("images")
+def images_of(name: Name = "debian-12-base", config: Config = None, json_file: Json = None) -> None:
+    """A full build against bare mmdebstrap and mksquashfs with the same packages; then no change, and one file more.
+
+    Packages come from the site's mirrors, or this machine's own apt sources. Needs root, a few GiB, and minutes.
+    """
+    site = site_here(config)
+    image = debian(one_profile(load_profiles((site and site.profiles) or SHIPPED), name), name)
+    site_files = site.site_files if site else None
+    figures = images.measure(image, lambda place: supplies_of(image, site, place, day_of(None)), site_files)
+    _show("bench images", {figures.image: figures.figures()})
+    typer.echo("of the full build: " + ", ".join(f"{stage} {took:g} s" for stage, took in figures.stages.items()))
+    _keep(json_file, figures.as_dict())
 
 
 def _show(title: str, columns: Mapping[str, Mapping[str, float | str | None]]) -> None:
