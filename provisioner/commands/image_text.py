@@ -49,11 +49,13 @@ def lock_text(lock: Lock) -> RenderableType:
     """What would be installed, and the digest of all of it."""
     driver = lock.driver
     components = ", ".join(f"{name} {version}" for name, version in driver.components.items()) if driver else ""
+    built = lock.modules
     head = fields(
         (
             ("image", f"{lock.image}, {lock.arch}"),
             ("kernel", f"{lock.kernel.abi}, {lock.kernel.version}"),
             ("driver", f"{driver.version} {components}".rstrip() if driver else None),
+            ("modules", f"{built.package}, from {built.source.name} {built.version}" if built else None),
             ("packages", f"{len(lock.packages)}, {sum(one.size_bytes for one in lock.packages) // 2**20} MiB"),
         )
     )
