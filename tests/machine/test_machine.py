@@ -27,7 +27,7 @@ def test_a_dark_machine_becomes_ready_by_itself(site: MachineSite, profiles: Pat
     assert node["observed_image"] == digest
     assert site.redfish("GET", "/BIOS")["Attributes"]["ProcTurboMode"] == "Disabled"
     assert site.redfish("GET", "")["Boot"]["BootSourceOverrideTarget"] == "Pxe"
-    assert {result["item"]: result["status"] for result in node["results"]} == dict.fromkeys(
+    assert {result["item"]: result["status"] for result in node["burn_in"]["results"]} == dict.fromkeys(
         ("cpu", "memory", "disk"), "pass"
     )
 
