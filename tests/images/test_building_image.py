@@ -47,9 +47,11 @@ def data_dir(slim: SlimImage, tmp_path: Path) -> Path:
 
 
 def link_copies(source: Path, target: Path) -> None:
-    """Copy a folder as hard links, in no time."""
+    """Copy a folder as hard links, in no time, without what others are at work on."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copytree(source, target, copy_function=os.link, ignore=shutil.ignore_patterns("*.lock", ".new-*"))
+    shutil.copytree(
+        source, target, copy_function=os.link, ignore=shutil.ignore_patterns("*.lock", ".*", "modules", "parts")
+    )
 
 
 def manifest_of(image: SlimImage) -> ImageManifest:
