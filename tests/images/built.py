@@ -25,13 +25,9 @@ TOOLS = ("mmdebstrap", "mksquashfs", "veritysetup", "unshare")
 SLIM = """\
 name: {name}
 description: A small Debian 12 for tests.
-extends: [debian-12-base]
-kernel:
-  package: linux-image-cloud-amd64
-  initrd: {{compression: lz4}}
-packages:
-  install: [{{name: lz4}}]
+extends: [virtual-machine]
 """
+"""It shares the bootstrap of the shipped image for virtual machines, which tests/machine boots."""
 
 
 class SlimImage(NamedTuple):

@@ -1,38 +1,58 @@
-"""One data directory for all stories of the machine: its image is built once."""
+"""The images of all stories: built once, by the product."""
 
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 import yaml
 
 from profiles.loader import SHIPPED
-from tests.machine.site import MachineSite, need_machine
+from tests.images.built import need_building_tools, shared_folder
+from tests.machine.site import need_machine
 
 FIRST, SECOND = "virtual-machine-1", "virtual-machine-2"
 _KINDS = ("hardware", "bios", "firmware", "images", "burnin", "releases")
 
 
+@dataclass(frozen=True, slots=True)
+class Images:
+    """Both images in one data directory that nobody may change; `profiles` has the releases that name them."""
+
+    data_dir: Path
+    profiles: Path
+    first: str
+    second: str
+
+    def lend_to(self, folder: Path) -> None:
+        """Put the same files into another data directory, by links."""
+        for name in ("artefacts", "images"):
+            subprocess.run(["cp", "-al", str(self.data_dir / name), str(folder)], check=True)
+
+
 @pytest.fixture(scope="session")
-def profiles(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The shipped profiles, and a second release whose image differs in one file."""
-    folder = tmp_path_factory.mktemp("profiles")
+def images(tmp_path_factory: pytest.TempPathFactory) -> Images:
+    """The shipped image for virtual machines, and one that differs in one file; built unless an earlier run has."""
+    need_machine()
+    need_building_tools()
+    profiles = tmp_path_factory.mktemp("profiles")
     for kind in _KINDS:
-        shutil.copytree(SHIPPED / kind, folder / kind)
-    image = {
+        shutil.copytree(SHIPPED / kind, profiles / kind)
+    second = {
         "name": "virtual-machine-b",
         "description": "The same with another message of the day.",
         "extends": ["virtual-machine"],
         "files": [{"path": "/etc/motd", "text": "the second image\n"}],
     }
-    release = yaml.safe_load((folder / "releases" / f"{FIRST}.yaml").read_text())
-    release |= {"name": SECOND, "image": "virtual-machine-b"}
-    (folder / "images" / "virtual-machine-b.yaml").write_text(yaml.safe_dump(image, sort_keys=False))
-    (folder / "releases" / f"{SECOND}.yaml").write_text(yaml.safe_dump(release, sort_keys=False))
-    return folder
+    release = yaml.safe_load((profiles / "releases" / f"{FIRST}.yaml").read_text())
+    release |= {"name": SECOND, "image": second["name"]}
+    (profiles / "images" / "virtual-machine-b.yaml").write_text(yaml.safe_dump(second, sort_keys=False))
+    (profiles / "releases" / f"{SECOND}.yaml").write_text(yaml.safe_dump(release, sort_keys=False))
+    data_dir = shared_folder() / "data"
+    digests = [build(data_dir, profiles, name) for name in ("virtual-machine", "virtual-machine-b")]
+    return Images(data_dir, profiles, *digests)
 
 
 def build(data_dir: Path, profiles: Path, name: str) -> str:
@@ -44,11 +64,3 @@ def build(data_dir: Path, profiles: Path, name: str) -> str:
     digest = done.stdout.strip().splitlines()[-1]
     assert digest.startswith("sha256:"), done.stdout
     return digest
-
-
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MachineSite]:
-    """A machine that boots by PXE, on its own network."""
-    need_machine()
-    with MachineSite(tmp_path_factory.mktemp("machine")) as running:
-        yield running

@@ -4,6 +4,7 @@ Everything is what a site runs: sushy-tools and libvirt as the BMC, OVMF as the 
 a kernel, an initrd and a verified root that were built from a profile.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,47 +12,55 @@ import pytest
 from images.digest import Digest
 from images.manifest import parse_manifest
 from images.store import ArtefactStore
-from tests.machine.conftest import FIRST, SECOND, build
-from tests.machine.site import NODE, MachineSite
+from tests.machine.conftest import FIRST, SECOND, Images
+from tests.machine.site import NODE, MachineSite, wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("machine"), pytest.mark.timeout(1800)]
 
 
-def test_a_dark_machine_becomes_ready_by_itself(site: MachineSite, profiles: Path) -> None:
+@pytest.fixture(scope="module")
+def site(images: Images, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MachineSite]:
+    """A machine that boots by PXE; it goes through all the tests of this module, one after the other."""
+    folder = tmp_path_factory.mktemp("machine")
+    images.lend_to(folder)
+    with MachineSite(folder) as running:
+        running.configure({"virtual-machine": FIRST}, profiles=str(images.profiles))
+        yield running
+
+
+def test_a_dark_machine_becomes_ready_by_itself(site: MachineSite, images: Images) -> None:
     """DHCP, TFTP, iPXE, kernel, verified root, agent, burn-in; BIOS settings and the boot device set before."""
-    digest = build(site.folder, profiles, "virtual-machine")
-    site.configure({"virtual-machine": FIRST}, profiles=str(profiles))
     assert site.redfish("GET", "")["PowerState"] == "Off"
     site.serve()
     node = site.await_node("ready")
-    assert node["observed_image"] == digest
+    assert node["observed_image"] == images.first
     assert site.redfish("GET", "/BIOS")["Attributes"]["ProcTurboMode"] == "Disabled"
     assert site.redfish("GET", "")["Boot"]["BootSourceOverrideTarget"] == "Pxe"
-    assert {result["item"]: result["status"] for result in node["burn_in"]["results"]} == dict.fromkeys(
-        ("cpu", "memory", "disk"), "pass"
-    )
+    results = {result["item"]: result["status"] for result in node["burn_in"]["results"]}
+    assert results == dict.fromkeys(("cpu", "memory", "disk"), "pass")
+    assert "NBP filename is ipxe.efi" in site.console
+    assert "the root is verified and mounted" in site.console
 
 
-def test_it_flips_to_a_second_image(site: MachineSite, profiles: Path) -> None:
-    """Another digest, the same bootstrap: only a file differs."""
-    digest = build(site.folder, profiles, "virtual-machine-b")
+def test_it_flips_to_a_second_image(site: MachineSite, images: Images) -> None:
+    """Another digest; the service and the node agree on it."""
     site.command("node", "reimage", NODE, "--release", SECOND)
-    site.await_node("inventoried", "booting")
-    assert site.await_node("ready")["observed_image"] == digest
+    site.await_node("inventoried", "updating_firmware", "configuring_bios", "booting")
+    assert site.await_node("ready")["observed_image"] == images.second
 
 
-def test_a_damaged_root_is_refused_by_the_machine_which_is_held(site: MachineSite, profiles: Path) -> None:
-    """One byte in the middle of the file: the digest does not match, nothing of it runs, nobody tries for ever."""
-    first = build(site.folder, profiles, "virtual-machine")
-    root = root_of(site, first)
+def test_a_damaged_root_is_refused_by_the_machine_which_is_held(site: MachineSite, images: Images) -> None:
+    """One byte in the middle of the file: nothing of it runs, nobody tries for ever, and a person is told."""
+    root = root_of(site, images.first)
     flip(root)
     site.command("node", "reimage", NODE, "--release", FIRST)
     held = site.await_node("held")
-    assert "does not match" in held["hold"]["reason"] or "digest" in held["hold"]["reason"], held["hold"]
-    assert held["observed_image"] != first
+    assert held["observed_image"] == images.second
+    assert "sha256" in held["hold"]["reason"], held["hold"]
+    wait_for(lambda: site.redfish("GET", "")["PowerState"] == "Off", 180, site.logs, every=2)
     flip(root)
     site.command("node", "release", NODE)
-    assert site.await_node("ready")["observed_image"] == first
+    assert site.await_node("ready", "held")["observed_image"] == images.first
 
 
 def root_of(site: MachineSite, image: str) -> Path:
@@ -62,11 +71,9 @@ def root_of(site: MachineSite, image: str) -> Path:
 
 
 def flip(path: Path) -> None:
-    """Change one byte, or change it back."""
-    path.chmod(0o644)
-    with path.open("r+b") as file:
-        file.seek(path.stat().st_size // 2)
-        (byte,) = file.read(1)
-        file.seek(-1, 1)
-        file.write(bytes([byte ^ 0xFF]))
-    path.chmod(0o444)
+    """Change one byte in the middle, or change it back; the file is a new one, as others may link to the old."""
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    new = path.with_suffix(".flipped")
+    new.write_bytes(content)
+    new.replace(path)
