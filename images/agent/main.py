@@ -11,6 +11,7 @@ from images.agent.backoff import jittered
 from images.agent.boot_words import BootWords, BootWordsError, parse_boot_words, read_boot_words
 from images.agent.console import Console
 from images.agent.heartbeat import start_heartbeat
+from images.agent.host import secure_boot, tpm
 from images.agent.item import run_item
 from images.agent.outbox import Outbox
 from images.agent.plan import NOTHING, Plan, PlanError, parse_plan
@@ -32,6 +33,7 @@ def main(arguments: list[str]) -> int:
         Console().say("cannot start", reason=error)
         return EXIT_BOOT_WORDS
     console = Console(words.token)
+    console.say("started", secure_boot=secure_boot(), tpm=tpm())
     try:
         _serve(words, archive, console)
     except RefusedError as error:
