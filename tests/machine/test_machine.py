@@ -5,14 +5,18 @@ a kernel, an initrd and a verified root that were built from a profile.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from images.digest import Digest
 from images.manifest import parse_manifest
+from images.references import Reference, write_reference
 from images.store import ArtefactStore
-from tests.machine.conftest import FIRST, SECOND, Images
+from profiles.images.lock import profile_digest
+from tests.images.built import slim_profile
+from tests.machine.conftest import FIRST, SECOND, UNTRUE, Images
 from tests.machine.site import NODE, MachineSite, wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("machine"), pytest.mark.timeout(1800)]
@@ -56,11 +60,29 @@ def test_a_damaged_root_is_refused_by_the_machine_which_is_held(site: MachineSit
     site.command("node", "reimage", NODE, "--release", FIRST)
     held = site.await_node("held")
     assert held["observed_image"] == images.second
-    assert "sha256" in held["hold"]["reason"], held["hold"]
+    assert "wrong bytes for sha256:" in held["hold"]["reason"], held["hold"]
+    assert "our own copy of the root is damaged" in held["hold"]["instruction"]["what"]
     wait_for(lambda: site.redfish("GET", "")["PowerState"] == "Off", 180, site.logs, every=2)
     flip(root)
     site.command("node", "release", NODE)
     assert site.await_node("ready", "held")["observed_image"] == images.first
+
+
+def test_a_root_that_is_not_what_its_hash_tree_says_is_refused(site: MachineSite, images: Images) -> None:
+    """Right by sha256, wrong by dm-verity: an image whose maker, or whoever was between, had another root in mind."""
+    store = ArtefactStore(site.folder / "artefacts")
+    true = parse_manifest(store.path(Digest(images.first)).read_bytes())
+    assert true.bootable is not None
+    untrue = replace(true, bootable=replace(true.bootable, verity_root_hash="0" * 64))
+    profile = slim_profile(images.profiles, "virtual-machine-c")
+    digest = store.put_bytes(untrue.canonical_json())
+    write_reference(
+        site.folder, Reference(profile.name, digest, profile_digest(profile), digest, "", "2026-01-01T00:00:00Z")
+    )
+    site.command("node", "reimage", NODE, "--release", UNTRUE)
+    held = site.await_node("held")
+    assert held["observed_image"] == images.first
+    assert "root hash" in held["hold"]["reason"], held["hold"]
 
 
 def root_of(site: MachineSite, image: str) -> Path:
