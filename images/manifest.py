@@ -50,11 +50,12 @@ class ImageManifest:
     artefacts: tuple[Artefact, ...]
     bootable: Bootable | None = None
     made_from: Mapping[str, str] = field(default_factory=dict)
+    digest: Digest = field(init=False, repr=False, compare=False)
+    """The image digest, made once: every answer of the boot endpoint names it."""
 
-    @property
-    def digest(self) -> Digest:
-        """Return the image digest."""
-        return digest_of(self.canonical_json())
+    def __post_init__(self) -> None:
+        """Digest what was given; nothing of it changes later."""
+        object.__setattr__(self, "digest", digest_of(self.canonical_json()))
 
     def artefact(self, role: str) -> Artefact:
         """Return the file of a role; raise KeyError when the image has none."""

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from images import build
@@ -49,6 +50,13 @@ def test_another_name_or_architecture_is_another_image(tmp_path: Path) -> None:
     store = ArtefactStore(tmp_path)
     digests = {build_image(n, a, store).digest for n, a in [("a", "x86_64"), ("b", "x86_64"), ("a", "arm64")]}
     assert len(digests) == 3
+
+
+def test_an_image_with_another_file_has_another_digest(tmp_path: Path) -> None:
+    """The digest is made once for each manifest, and belongs to that one."""
+    image = build_image("agent", "x86_64", ArtefactStore(tmp_path))
+    other = replace(image, artefacts=(replace(image.artefacts[0], size_bytes=1),))
+    assert other.digest == digest_of(other.canonical_json()) != image.digest
 
 
 def test_the_archive_holds_sources_only() -> None:
