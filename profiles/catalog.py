@@ -3,14 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from profiles.firmware.bundle import FirmwareBundle
 from profiles.images.profile import ImageProfile
-from profiles.models import (
-    BiosProfile,
-    BurnInPlan,
-    FirmwareBundle,
-    HardwareClass,
-    ReleaseProfile,
-)
+from profiles.models import BiosProfile, BurnInPlan, HardwareClass, ReleaseProfile
 from profiles.release import Release
 
 

@@ -10,16 +10,10 @@ from pydantic import BaseModel
 
 from profiles.catalog import Catalog
 from profiles.findings import Finding, ProfileError, did_you_mean
+from profiles.firmware.bundle import FirmwareBundle
 from profiles.images.debian import DebianImage
 from profiles.images.load import load_images
-from profiles.models import (
-    AgentImage,
-    BiosProfile,
-    BurnInPlan,
-    FirmwareBundle,
-    HardwareClass,
-    ReleaseProfile,
-)
+from profiles.models import AgentImage, BiosProfile, BurnInPlan, HardwareClass, ReleaseProfile
 from profiles.validation import check_name, validate
 from profiles.yaml_source import Located, read_yaml
 

@@ -9,13 +9,10 @@ from pydantic import Field, model_validator
 from profiles.fields import (
     AttributeValue,
     Duration,
-    ExtractPattern,
     Glob,
     Name,
     Number,
     Profile,
-    RelativeFile,
-    Sha256,
     Text,
     Whole,
 )
@@ -28,15 +25,6 @@ class Arch(StrEnum):
 
     X86_64 = "x86_64"
     ARM64 = "arm64"
-
-
-class Activation(StrEnum):
-    """What makes staged firmware the running one."""
-
-    NONE = "none"
-    BMC_RESET = "bmc_reset"
-    HOST_RESET = "host_reset"
-    POWER_CYCLE = "power_cycle"
 
 
 class CheckKind(StrEnum):
@@ -104,48 +92,6 @@ class BiosProfile(Profile):
             for index, name in enumerate(self.optional)
             if name not in self.attributes
         )
-        return self
-
-
-class Artefact(Profile):
-    """A file by its content; `file` is its path below the folder of firmware files."""
-
-    file: RelativeFile
-    sha256: Sha256
-    size_bytes: Annotated[Whole, Field(ge=1)]
-
-
-class FirmwareComponent(Profile):
-    """One class of component at one version; `inventory` are globs over FirmwareInventory ids.
-
-    `extract` takes the comparable version out of what the BMC reports, for strings such as
-    `BIOS Date: 08/04/2023 Ver 1.4`.
-    """
-
-    component: Name
-    inventory: Annotated[tuple[Glob, ...], Field(min_length=1)]
-    version: Text
-    extract: ExtractPattern | None = None
-    artefact: Artefact
-    activation: Activation
-    expected_minutes: Annotated[Number, Field(gt=0, le=24 * 60)]
-
-
-class FirmwareBundle(Profile):
-    """Component versions that were tested together, in the order of flashing: firmware/*.yaml.
-
-    None at all where the firmware is not ours to change, as on virtual machines; that has to be written.
-    """
-
-    name: Name
-    description: Text
-    hardware_class: Name
-    components: tuple[FirmwareComponent, ...]
-
-    @model_validator(mode="after")
-    def _components_are_distinct(self) -> Self:
-        names = [component.component for component in self.components]
-        refuse_if_any(_repeated("components", "component", names))
         return self
 
 

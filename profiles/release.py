@@ -6,8 +6,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
+from profiles.firmware.bundle import FirmwareBundle
 from profiles.images.profile import ImageProfile
-from profiles.models import BiosProfile, BurnInPlan, FirmwareBundle, HardwareClass
+from profiles.models import BiosProfile, BurnInPlan, HardwareClass
 
 # Words for people: a correction in them is not another release.
 _FOR_PEOPLE = {"description", "owner", "labels", "extends"}

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from datetime import timedelta
 from fnmatch import fnmatchcase
 
-from profiles.models import Activation, FirmwareBundle
-from profiles.models import FirmwareComponent as Wanted
+from profiles.firmware.bundle import FirmwareBundle
+from profiles.firmware.component import Activation
+from profiles.firmware.component import FirmwareComponent as Wanted
 from provisioner import versions
 from provisioner.models.inventory import FirmwareComponent
 

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
-from profiles.models import Activation, FirmwareBundle
+from profiles.firmware.bundle import FirmwareBundle
+from profiles.firmware.component import Activation
 from provisioner.capabilities.bmcs import Bmc
 from provisioner.capabilities.durable import Durable
 from provisioner.capabilities.world import World

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from profiles.models import Activation, FirmwareComponent
+from profiles.firmware.component import Activation, FirmwareComponent
 from profiles.release import Release
 from provisioner.models.inventory import Power
 

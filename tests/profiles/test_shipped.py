@@ -11,9 +11,11 @@ import pytest
 from emulator.package import read_header, write_packages
 from emulator.persona.load import load_persona
 from emulator.persona.persona import Persona
+from profiles.firmware.bundle import FirmwareBundle
+from profiles.firmware.component import FirmwareComponent
 from profiles.loader import FOLDERS, SHIPPED, load_catalog
 from profiles.matching import Found, match
-from profiles.models import BiosProfile, FirmwareBundle, FirmwareComponent, HardwareClass
+from profiles.models import BiosProfile, HardwareClass
 
 CATALOG = load_catalog(SHIPPED)
 WITH_PROFILES = ("dell-xe9680", "gb200-compute-tray", "hgx-h100")

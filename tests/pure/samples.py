@@ -3,7 +3,8 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from profiles.models import BiosProfile, BurnInPlan, FirmwareBundle
+from profiles.firmware.bundle import FirmwareBundle
+from profiles.models import BiosProfile, BurnInPlan
 from provisioner.models.boot import BootTicket
 from provisioner.models.identifiers import NodeName, RackName
 from provisioner.models.instruction import Hold, Instruction, Owner

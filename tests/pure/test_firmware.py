@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from profiles.models import Activation
+from profiles.firmware.component import Activation
 from provisioner import versions
 from provisioner.firmware.plan import as_complete, matching, plan_updates, unproven
 from provisioner.firmware.task import TaskVerdict, flashes, judge_task, may_run_for, ours, waits_for_reset
