@@ -15,8 +15,17 @@ from api.problems import IN_THE_LOG, UNEXPECTED, instance_of, respond
 _log = structlog.get_logger(__name__)
 
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10)
-_TALKATIVE = ("/v1/agent/", "/v1/artefacts/", "/boot/ipxe", "/healthz", "/metrics")
-"""Routes that are asked all the time: at debug level, unless something is wrong."""
+_TALKATIVE = (
+    "/v1/agent/",
+    "/v1/artefacts/",
+    "/boot/ipxe",
+    "/boot/words",
+    "/boot/uefi/",
+    "/boot/{key}",
+    "/healthz",
+    "/metrics",
+)
+"""Routes that are asked all the time, or by a whole hall at once: at debug level, unless something is wrong."""
 
 
 def latency_histogram(registry: CollectorRegistry) -> Histogram:

@@ -16,6 +16,7 @@ _TEMPLATES = Environment(
     loader=FileSystemLoader(Path(__file__).parent / "templates"),
     undefined=StrictUndefined,
     keep_trailing_newline=True,
+    auto_reload=False,
     autoescape=False,  # noqa: S701 - a script, not a page; every value is checked or made into one line of ASCII
 )
 
@@ -76,5 +77,6 @@ def _word(text: str) -> str:
 
 def _one_line(text: str) -> str:
     """Whatever a person or a BMC wrote stays inside one comment."""
-    plain = "".join(one if one.isascii() and one.isprintable() else " " for one in text)
-    return " ".join(plain.split())[:_COMMENT_CHARACTERS]
+    if not (text.isascii() and text.isprintable()):
+        text = "".join(one if one.isascii() and one.isprintable() else " " for one in text)
+    return " ".join(text.split())[:_COMMENT_CHARACTERS]

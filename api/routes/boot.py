@@ -34,7 +34,7 @@ _LEAVE = {"description": "Nothing to boot, and why", "content": {"text/plain": {
 _TOKEN = HTTPBearer(auto_error=False, scheme_name="boot", description="The one-time token of this boot")
 
 
-def _caller(request: Request, uuid: _Said = "", serial: _Said = "", mac: _Said = "", arch: _Said = "") -> Caller:
+async def _caller(request: Request, uuid: _Said = "", serial: _Said = "", mac: _Said = "", arch: _Said = "") -> Caller:
     return Caller(uuid=uuid, serial=serial, mac=mac, arch=arch, address=_address(request))
 
 
