@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from sqlalchemy import Connection, bindparam, update
+from sqlalchemy import Connection, bindparam, select, update
 
 from provisioner.errors import NotFound
 from provisioner.models.boot import BootTicket
+from provisioner.models.identifiers import NodeName
 from provisioner.store.boot_tickets import BOOT_TICKETS
 from provisioner.store.database import Database
 
@@ -27,6 +28,9 @@ _ADD = (
         asked=_C.asked + bindparam("more_asked"),
     )
 )
+
+_Run = tuple[NodeName, int, int]
+"""Whose counts: node, generation, attempt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,17 +81,39 @@ def _tell(batch: "list[tuple[Count, asyncio.Future[None]]]", errors: Sequence[Ex
 
 
 def _add(connection: Connection, *, counts: Sequence[Count]) -> list[bool]:
-    return [_add_one(connection, one) for one in counts]
+    """Which of them there are. By name, so that of two workers that count the same at once one waits for the other."""
+    sums: dict[_Run, Count] = {}
+    for count in counts:
+        sums[_run(count)] = _sum(sums.get(_run(count)), count)
+    changed = connection.execute(_ADD, [_values(run, sums[run]) for run in sorted(sums)]).rowcount
+    known = sums.keys() if changed == len(sums) else {run for run in sums if _is_there(connection, run)}
+    return [_run(count) in known for count in counts]
 
 
-def _add_one(connection: Connection, count: Count) -> bool:
-    ticket = count.ticket
-    values = {
-        "of_node": ticket.node,
-        "of_generation": ticket.generation,
-        "of_run": ticket.attempt,
+def _run(count: Count) -> _Run:
+    return count.ticket.node, count.ticket.generation, count.ticket.attempt
+
+
+def _sum(one: Count | None, other: Count) -> Count:
+    if one is None:
+        return other
+    served, programs, asked = one.served + other.served, one.programs + other.programs, one.asked + other.asked
+    return Count(other.ticket, served, programs, asked)
+
+
+def _values(run: _Run, count: Count) -> dict[str, str | int]:
+    node, generation, attempt = run
+    return {
+        "of_node": node,
+        "of_generation": generation,
+        "of_run": attempt,
         "more_served": count.served,
         "more_programs": count.programs,
         "more_asked": count.asked,
     }
-    return connection.execute(_ADD, values).rowcount > 0
+
+
+def _is_there(connection: Connection, run: _Run) -> bool:
+    node, generation, attempt = run
+    query = select(_C.node).where(_C.node == node, _C.generation == generation, _C.attempt == attempt)
+    return connection.execute(query).first() is not None
