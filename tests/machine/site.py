@@ -19,6 +19,8 @@ from tests.requirements import need
 NODE = "vm-1"
 ADDRESS = "10.77.0.1"
 _PROGRAMS = ("libvirtd", "qemu-system-x86_64", "dnsmasq", "mmdebstrap", "mksquashfs", "veritysetup", "nsenter")
+_LOGS = ("vm.log", "daemon.log", "vm/serial.log", "vm/sushy-emulator.log", "vm/libvirtd.log")
+_ARTEFACTS = Path(__file__).parents[2] / ".artefacts" / "machine"
 
 BOOT_SECONDS = 600.0
 """Power-on to ready takes 70 to 110 s under TCG on two idle cores; CI's are not idle."""
@@ -64,6 +66,7 @@ class MachineSite:
         if self._vm is not None:
             self._vm.send_signal(signal.SIGTERM)
             self._vm.wait(timeout=60)
+        self._keep_logs()
 
     def configure(self, releases: Mapping[str, str], **more: Any) -> None:
         """Write site.yaml, with DHCP on the machine's bridge."""
@@ -140,8 +143,14 @@ class MachineSite:
 
     def logs(self) -> str:
         """The ends of all logs, for whoever has to find out why."""
-        names = ("vm.log", "daemon.log", "vm/serial.log", "vm/sushy-emulator.log", "vm/libvirtd.log")
-        return "\n".join(f"--- {name}\n{self.said(name)[-3000:]}" for name in names)
+        return "\n".join(f"--- {name}\n{self.said(name)[-3000:]}" for name in _LOGS)
+
+    def _keep_logs(self) -> None:
+        """Where they outlive the test's folder: `.artefacts/machine/` of the checkout."""
+        place = _ARTEFACTS / self.folder.name
+        place.mkdir(parents=True, exist_ok=True)
+        for name in _LOGS:
+            (place / Path(name).name).write_text(self.said(name))
 
     def redfish(self, method: str, path: str, body: object = None) -> Any:
         """One request to the machine's BMC, as somebody else would make it."""
