@@ -9,4 +9,4 @@ def command_line(image: DebianImage) -> tuple[str, ...]:
     consoles = tuple(f"console={one}" for one in image.boot.consoles)
     own = tuple(one.key if one.value is None else f"{one.key}={one.value}" for one in image.kernel.cmdline)
     lockdown = () if image.kernel.lockdown is Lockdown.NONE else (f"lockdown={image.kernel.lockdown.value}",)
-    return ("boot=firstlight", "ip=dhcp", *consoles, *own, *lockdown)
+    return ("boot=firstlight", *consoles, *own, *lockdown)

@@ -127,7 +127,7 @@ def test_equal_locks_have_equal_bills_of_materials() -> None:
 def test_the_command_line_is_the_profiles_and_has_nothing_of_one_boot() -> None:
     words = command_line(shipped("gpu-r580"))
     assert words == (
-        *("boot=firstlight", "ip=dhcp", "console=tty0", "console=ttyS0,115200"),
+        *("boot=firstlight", "console=tty0", "console=ttyS0,115200"),
         *("panic=30", "iommu=pt", "pci=realloc=off", "lockdown=integrity"),
     )
 
