@@ -1,14 +1,26 @@
-"""Firmware version strings: equal or not. Order is never guessed from the text."""
+"""Firmware version strings: equal, older or newer. Order is declared by a catalog, never guessed from the text."""
 
-import re
+from enum import StrEnum
+
+from profiles.firmware.component import FirmwareComponent
+from profiles.firmware.version_text import extract, normalise, segments
+
+__all__ = ["MISSING", "Verdict", "equal", "extract", "is_missing", "normalise", "verdict"]
 
 MISSING = frozenset({"", "n/a", "not present", "version not available", "unknown", "-*", "null", "none"})
 """What BMCs write where there is no version (seen on Supermicro, Lenovo and Dell machines)."""
 
 
-def normalise(version: str) -> str:
-    """Trim, drop NULs, collapse inner space and fold case; idempotent. Zeros, prefixes and dates stay."""
-    return " ".join(version.replace("\0", " ").split()).casefold()
+class Verdict(StrEnum):
+    """What a reported version is, beside the wanted one. Only EQUAL ends an update."""
+
+    EQUAL = "equal"
+    OLDER = "older"
+    NEWER = "newer"
+    UNKNOWN = "unknown"
+    """It differs, and nothing says which of both came first."""
+    MISSING = "missing"
+    """No version at all: the part is absent or silent, not old."""
 
 
 def is_missing(version: str | None) -> bool:
@@ -16,17 +28,39 @@ def is_missing(version: str | None) -> bool:
     return version is None or normalise(version) in MISSING
 
 
-def extract(version: str, pattern: str | None) -> str:
-    """The part of a reported string that the catalog compares: group 1 of `pattern`, the whole string without one.
-
-    A string that the pattern does not fit is returned whole, so that it never equals by accident.
-    """
-    found = re.search(pattern, version) if pattern else None
-    return found.group(1) if found else version
-
-
 def equal(reported: str | None, wanted: str, pattern: str | None = None) -> bool:
     """The reported version is the wanted one, after normalisation. A missing version equals nothing."""
     if reported is None or is_missing(reported):
         return False
     return normalise(extract(reported, pattern)) == normalise(wanted)
+
+
+def verdict(reported: str | None, wanted: FirmwareComponent) -> Verdict:
+    """Judge a reported version: by the rank of both in `releases`, else by the scheme that the catalog names.
+
+    A scheme orders versions with as many segments as each other, each of which it can read; all else is UNKNOWN, and
+    so are versions that are the same numbers in other words (`1.04` beside `1.4`).
+    """
+    if reported is None or is_missing(reported):
+        return Verdict.MISSING
+    running = extract(reported, wanted.extract)
+    if is_missing(running):
+        return Verdict.MISSING
+    if normalise(running) == normalise(wanted.version):
+        return Verdict.EQUAL
+    return _by_rank(running, wanted) or _by_scheme(running, wanted)
+
+
+def _by_rank(running: str, wanted: FirmwareComponent) -> Verdict | None:
+    ranks = {normalise(release.version): rank for rank, release in enumerate(wanted.releases)}
+    ours, theirs = ranks.get(normalise(wanted.version)), ranks.get(normalise(running))
+    if ours is None or theirs is None:
+        return None
+    return Verdict.OLDER if theirs < ours else Verdict.NEWER
+
+
+def _by_scheme(running: str, wanted: FirmwareComponent) -> Verdict:
+    ours, theirs = segments(wanted.version, wanted.scheme), segments(running, wanted.scheme)
+    if ours is None or theirs is None or len(ours) != len(theirs) or ours == theirs:
+        return Verdict.UNKNOWN
+    return Verdict.OLDER if theirs < ours else Verdict.NEWER
