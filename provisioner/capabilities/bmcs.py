@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
+from profiles.firmware.component import Activation
 from provisioner.models.boot import BootMethod
 from provisioner.models.identifiers import TaskUri
 from provisioner.models.inventory import FirmwareComponent, Identity, Inventory, Power, Task
 from provisioner.models.node import BmcAddress
-from provisioner.models.package import Package
 from provisioner.models.secret import Credentials, Secret
+from provisioner.models.update import CycleVerb, UpdateOffer, UpdateOrder
 
 BiosValue = str | int | bool | None
 
@@ -84,8 +85,34 @@ class Bmc(Protocol):
         """Boot once from the network as `method` says, UEFI mode where the mode can be set."""
         ...
 
-    async def start_update(self, package: Package, targets: tuple[str, ...]) -> TaskUri | None:
-        """Start one update by the transport that the BMC offers; the task's URI, or None if the BMC gave none."""
+    async def update_offer(self) -> UpdateOffer:
+        """How the BMC takes firmware now. Raises `BmcRefused` where it has no UpdateService."""
+        ...
+
+    async def start_update(self, order: UpdateOrder) -> TaskUri | None:
+        """Start one update, sent once, by the first transport that both sides take; the task's URI, or None if unknown.
+
+        Raises `BmcRefused` when the BMC has said no and nothing was begun, `AnswerLost` when nobody knows.
+        """
+        ...
+
+    async def start_staged(self) -> TaskUri | None:
+        """UpdateService.StartUpdate: begin what was sent to wait for it; the task's URI, or None if unknown."""
+        ...
+
+    async def cycle(self, activation: Activation) -> None:
+        """AUX_CYCLE or AC_CYCLE by the verb that the BMC offers. Raises `BmcRefused` (501) where there is none."""
+        ...
+
+    async def cycle_verb(self, activation: Activation) -> CycleVerb | None:
+        """The verb that `cycle` would use; None where the BMC offers none."""
+        ...
+
+    async def ready(self) -> bool:
+        """The root, the managers, the update service and the whole firmware inventory answer, and are complete.
+
+        False while any of it does not; a BMC that answers a ping or its root may be minutes from there.
+        """
         ...
 
     async def task(self, uri: TaskUri) -> Task:

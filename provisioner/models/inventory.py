@@ -32,6 +32,12 @@ class FirmwareComponent:
     name: str
     version: str | None
     updateable: bool
+    write_protected: bool = False
+    """The device refuses a flash until the protection is lifted (SoftwareInventory.WriteProtected)."""
+    copying: bool = False
+    """The device copies its running image to its other slot: a flash now is refused, or unsafe."""
+    related: tuple[str, ...] = ()
+    """RelatedItem: the resources that it is the firmware of."""
 
 
 @dataclass(frozen=True, slots=True)

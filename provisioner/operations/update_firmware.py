@@ -16,6 +16,7 @@ from provisioner.models.instruction import Instruction, Owner
 from provisioner.models.inventory import FirmwareComponent, Task
 from provisioner.models.lifecycle import State
 from provisioner.models.package import Package
+from provisioner.models.update import UpdateOrder
 from provisioner.operations.outcome import Outcome
 from provisioner.operations.power import await_no_flash, await_post, power_off, power_on
 from provisioner.operations.reach import bmc_of, release_of, tell, until
@@ -233,7 +234,7 @@ def _left(component: str, update: Update | None) -> str:
 
 async def _send(world: World, key: RunKey, bmc: Bmc, update: Update) -> TaskUri | None:
     try:
-        return await bmc.start_update(_package(world, update), update.targets)
+        return await bmc.start_update(UpdateOrder(_package(world, update), update.targets))
     except AnswerLost:
         return None  # the task list tells whether it arrived
     except BmcError:

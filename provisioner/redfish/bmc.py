@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 
+from profiles.firmware.component import Activation
 from provisioner.capabilities.bmcs import BiosValue
-from provisioner.errors import BmcRefused
+from provisioner.errors import BmcRefused, BmcUnreachable, ResourceGone
 from provisioner.models.boot import BootMethod
 from provisioner.models.identifiers import TaskUri
 from provisioner.models.inventory import FirmwareComponent, Identity, Inventory, Power, Task
-from provisioner.models.package import Package
 from provisioner.models.secret import Credentials, Secret
+from provisioner.models.update import CycleVerb, UpdateOffer, UpdateOrder
 from provisioner.redfish import accounts, bios, boot, inventory, reset, tasks, updates
 from provisioner.redfish.access import Access
 from provisioner.redfish.expand import ExpandVerdicts
@@ -149,10 +150,32 @@ class RedfishBmc:
         with redacted(secret):
             await self._access.act(boot.override_once(self._access.bmc, layout.host, method, mode=mode))
 
-    async def start_update(self, package: Package, targets: tuple[str, ...]) -> TaskUri | None:
+    async def update_offer(self) -> UpdateOffer:
+        """How the BMC takes firmware now."""
+        return updates.offer_of(await self._update_service(await self._layout()))
+
+    async def start_update(self, order: UpdateOrder) -> TaskUri | None:
         """Start one update."""
-        layout = await self._layout()
-        return await updates.start(self._access, await self._update_service(layout), package, targets)
+        return await updates.start(self._access, await self._update_service(await self._layout()), order)
+
+    async def start_staged(self) -> TaskUri | None:
+        """UpdateService.StartUpdate."""
+        raise BmcRefused(self._access.bmc, "offers no UpdateService.StartUpdate", NOT_OFFERED)
+
+    async def cycle(self, activation: Activation) -> None:
+        """AUX_CYCLE or AC_CYCLE."""
+        raise BmcRefused(self._access.bmc, f"offers no verb for {activation}", NOT_OFFERED)
+
+    async def cycle_verb(self, activation: Activation) -> CycleVerb | None:  # noqa: ARG002  as the protocol
+        """No verb is known."""
+        return None
+
+    async def ready(self) -> bool:
+        """The firmware inventory answers."""
+        try:
+            return bool(await self.firmware())
+        except (BmcUnreachable, ResourceGone):
+            return False
 
     async def task(self, uri: TaskUri) -> Task:
         """One look at a task or its monitor. Raises `ResourceGone` when the BMC has forgotten it."""

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from profiles.firmware.component import Activation, Transport
 from provisioner.capabilities.bmcs import BiosValue
 from provisioner.errors import AnswerLost, BmcRefused, BmcUnreachable, LoginRefused, ResourceGone
 from provisioner.leases.login_budget import LoginBudget
@@ -21,8 +22,8 @@ from provisioner.models.inventory import (
     Task,
 )
 from provisioner.models.node import BmcAddress
-from provisioner.models.package import Package
 from provisioner.models.secret import Credentials, Secret
+from provisioner.models.update import CycleVerb, UpdateOffer, UpdateOrder
 from tests.operations.server import Flash, Server, now
 
 R = TypeVar("R")
@@ -148,10 +149,42 @@ class SimulatedBmc:
 
         await self._write(act)
 
-    async def start_update(self, package: Package, targets: tuple[str, ...]) -> TaskUri | None:
-        """One flash at a time."""
-        component = self._server.packages[package.path.name]
+    async def update_offer(self) -> UpdateOffer:
+        """It fetches packages."""
+        await self._read()
+        return UpdateOffer((Transport.SIMPLE_UPDATE,))
+
+    async def start_update(self, order: UpdateOrder) -> TaskUri | None:
+        """One flash at a time; without targets, of all parts that the package is for."""
+        component = self._server.packages[order.package.path.name]
+        parts = (key for key, part in self._server.parts.items() if part.component.component == component.component)
+        targets = order.targets or tuple(_FIRMWARE + key for key in parts)
         return TaskUri(await self._write(lambda: self._server.start_flash(targets, component)))
+
+    async def start_staged(self) -> TaskUri | None:
+        """Nothing waits for it here."""
+        raise BmcRefused(str(self.address), "offers no UpdateService.StartUpdate", 501)
+
+    async def cycle(self, activation: Activation) -> None:
+        """The board's power, off and on."""
+        if await self.cycle_verb(activation) is None:
+            raise BmcRefused(str(self.address), f"offers no verb for {activation}", 501)
+        await self._write(lambda: self._server.cycle(activation))
+
+    async def cycle_verb(self, activation: Activation) -> CycleVerb | None:
+        """As the server says."""
+        await self._read()
+        if activation not in self._server.cycles:
+            return None
+        return CycleVerb(f"Simulated.{activation}", needs_off=self._server.cycles[activation])
+
+    async def ready(self) -> bool:
+        """It answers, and shows all of its parts."""
+        try:
+            await self._read()
+        except BmcUnreachable:
+            return False
+        return len(self._server.listed_parts()) == len(self._server.parts)
 
     async def task(self, uri: TaskUri) -> Task:
         """One look."""

@@ -100,6 +100,8 @@ class Server:
     bios: dict[str, str | int | bool] = field(default_factory=dict)
     bios_pending: dict[str, str | int | bool] = field(default_factory=dict)
     override: tuple[str, str, str | None] = ("Disabled", "None", None)
+    cycles: dict[Activation, bool] = field(default_factory=lambda: {Activation.AUX_CYCLE: True})
+    """What it offers to cut its standby power or its mains, and whether the host has to be off first."""
     away_until: float = 0.0
     sessions: int = 0
     """Grows when all sessions are lost."""
@@ -164,6 +166,19 @@ class Server:
             flash.state = "Lost" if flash.state == "Running" else flash.state
             flash.listed = False
         self._activate({Activation.BMC_RESET})
+
+    def cycle(self, activation: Activation) -> None:
+        """Standby power off and on: host and BMC start anew; a host that was off stays off."""
+        self._no_flash(f"{activation}")
+        if self.cycles[activation] and self.power is not Power.OFF:
+            self.violations.append(f"{activation} at {now():.0f} s while the host is {self.power}")
+        on = self.power is Power.ON
+        self.lose_power()
+        self.reset_bmc()
+        by = {Activation.BMC_RESET, Activation.HOST_RESET, Activation.POWER_CYCLE, Activation.AUX_CYCLE, activation}
+        self._activate(by)
+        if on:
+            self.reset("On")
 
     def start_flash(self, targets: tuple[str, ...], component: FirmwareComponent) -> str:
         """The task's URI. A second one at the same time is a violation."""

@@ -18,6 +18,7 @@ from provisioner.models.inventory import Power, Task
 from provisioner.models.node import BmcAddress
 from provisioner.models.package import Package
 from provisioner.models.secret import Credentials, Secret
+from provisioner.models.update import UpdateOrder
 from provisioner.redfish.bmc import RedfishBmc
 from provisioner.redfish.timeouts import Timeouts
 from provisioner.redfish.tls import TlsMode
@@ -239,7 +240,9 @@ async def test_gb200_takes_firmware_by_push_only(fleet: EmulatedFleet, site: Sit
     one = fleet.bmcs[GB200]
     async with ours(site, one) as bmc:
         target = next(part.uri for part in await bmc.firmware() if part.id == "UEFI")
-        uri = await bmc.start_update(Package(path, "http://127.0.0.1:9/none", path.stat().st_size), (target,))
+        uri = await bmc.start_update(
+            UpdateOrder(Package(path, "http://127.0.0.1:9/none", path.stat().st_size), (target,))
+        )
         assert uri
         assert (await finished(bmc, uri)).state == "Completed"
 
@@ -251,7 +254,7 @@ async def test_supermicro_fetches_firmware_itself(fleet: EmulatedFleet, site: Si
     one = fleet.bmcs[HGX]
     async with files(tmp_path) as url, ours(site, one) as bmc:
         target = next(part.uri for part in await bmc.firmware() if part.id == "BIOS")
-        uri = await bmc.start_update(Package(path, f"{url}/bios.fw", path.stat().st_size), (target,))
+        uri = await bmc.start_update(UpdateOrder(Package(path, f"{url}/bios.fw", path.stat().st_size), (target,)))
         assert uri
         assert (await finished(bmc, uri)).state == "Completed"
 
@@ -265,7 +268,7 @@ async def test_a_task_that_has_vanished_is_gone(fleet: EmulatedFleet, site: Site
     try:
         async with files(tmp_path) as url, ours(site, one) as bmc:
             target = next(part.uri for part in await bmc.firmware() if "BIOS" in part.id and part.updateable)
-            uri = await bmc.start_update(Package(path, f"{url}/bios.fw", path.stat().st_size), (target,))
+            uri = await bmc.start_update(UpdateOrder(Package(path, f"{url}/bios.fw", path.stat().st_size), (target,)))
             assert uri
             with pytest.raises(ResourceGone):
                 await finished(bmc, uri)

@@ -8,6 +8,7 @@ from aiohttp import BodyPartReader, web
 from provisioner.errors import BmcRefused
 from provisioner.models.identifiers import TaskUri
 from provisioner.models.package import Package
+from provisioner.models.update import UpdateOrder
 from tests.redfish.small_server import FIRMWARE, small
 from tests.redfish.tree_server import Documents, TreeBmc, opened
 
@@ -45,7 +46,7 @@ async def test_a_pull_names_its_task_in_one_of_many_ways(
     bmc = TreeBmc(small())
     bmc.responses["POST /redfish/v1/updateservice/actions/simpleupdate"] = lambda: response
     async with opened(bmc) as one:
-        assert await one.start_update(_package(tmp_path, 10), (f"{FIRMWARE}/BMC",)) == uri
+        assert await one.start_update(UpdateOrder(_package(tmp_path, 10), (f"{FIRMWARE}/BMC",))) == uri
     assert bmc.requests["POST /redfish/v1/UpdateService/Actions/SimpleUpdate"] == 1
 
 
@@ -54,7 +55,7 @@ async def test_a_package_that_is_too_large_is_not_even_offered(tmp_path: Path) -
     bmc = TreeBmc(small())
     async with opened(bmc) as one:
         with pytest.raises(BmcRefused, match="1001 bytes, but MaxImageSizeBytes is 1000"):
-            await one.start_update(_package(tmp_path, 1001), ())
+            await one.start_update(UpdateOrder(_package(tmp_path, 1001), ()))
     assert not any("SimpleUpdate" in what for what in bmc.requests)
 
 
@@ -65,7 +66,7 @@ async def test_a_pull_over_a_protocol_that_is_not_allowed_becomes_a_push(tmp_pat
     service["Actions"]["#UpdateService.SimpleUpdate"]["TransferProtocol@Redfish.AllowableValues"] = ["SCP", "HTTPS"]
     bmc = PushBmc(documents)
     async with opened(bmc) as one:
-        assert await one.start_update(_package(tmp_path, 900), (f"{FIRMWARE}/BMC",)) == TASK
+        assert await one.start_update(UpdateOrder(_package(tmp_path, 900), (f"{FIRMWARE}/BMC",))) == TASK
     assert bmc.parts == [
         ("UpdateParameters", "application/json", f'{{"Targets":["{FIRMWARE}/BMC"]}}'.encode()),
         ("UpdateFile", "application/octet-stream", b"x" * 900),
@@ -80,7 +81,7 @@ async def test_a_push_is_streamed_from_the_disk(tmp_path: Path) -> None:
     service["MaxImageSizeBytes"] = 209715200
     bmc = PushBmc(documents)
     async with opened(bmc) as one:
-        assert await one.start_update(_package(tmp_path, 20_000_000), ()) == TASK
+        assert await one.start_update(UpdateOrder(_package(tmp_path, 20_000_000), None)) == TASK
     assert bmc.sizes == [2, 20_000_000]
 
 
