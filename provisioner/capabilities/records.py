@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Protocol
 
 from profiles.release import Release
-from provisioner.models.boot import BootFailure, BootTicket
+from provisioner.models.boot import Asker, BootFailure, BootTicket
 from provisioner.models.burn_in import BurnInRun, CheckResult, Heartbeat
 from provisioner.models.event import Event
 from provisioner.models.identifiers import NodeName, ReleaseDigest, TaskUri
@@ -22,17 +22,6 @@ class Nodes(Protocol):
 
     async def get(self, name: NodeName) -> Node:
         """Raises `NotFound`."""
-        ...
-
-    async def by_identity(self, serial: str, uuid: str) -> Node | None:
-        """The one node that says both of itself; None when there is none, or more than one.
-
-        Case and spaces around do not matter, nor which way round a UUID's first three fields are kept.
-        """
-        ...
-
-    async def by_mac(self, mac: str) -> Node | None:
-        """The one node with this port in its last inventory; None when there is none, or more than one."""
         ...
 
     async def all(self) -> Sequence[Node]:
@@ -179,8 +168,32 @@ class Vault(Protocol):
         ...
 
 
+class BootAskers(Protocol):
+    """Who asks what to boot? One look each, by an index: a whole hall may ask at once."""
+
+    async def by_key(self, key: Secret) -> Asker | None:
+        """The node whose boot has this key, an old one too."""
+        ...
+
+    async def by_identity(self, serial: str, uuid: str) -> Asker | None:
+        """The one node that says both of itself; None when there is none, or more than one.
+
+        Case and spaces around do not matter, nor which way round a UUID's first three fields are kept.
+        """
+        ...
+
+    async def by_port(self, mac: str) -> Asker | None:
+        """The one node with this port in its last inventory; None when there is none, or more than one."""
+        ...
+
+
 class Boots(Protocol):
     """Boot tickets."""
+
+    @property
+    def askers(self) -> BootAskers:
+        """Who asks for them."""
+        ...
 
     async def open(self, ticket: BootTicket) -> BootTicket:
         """Keep a new ticket, or the one that is there for the same node, generation and attempt."""
@@ -188,10 +201,6 @@ class Boots(Protocol):
 
     async def latest(self, node: NodeName) -> BootTicket | None:
         """The newest ticket of a node."""
-        ...
-
-    async def by_key(self, key: Secret) -> BootTicket | None:
-        """The ticket with this boot key."""
         ...
 
     async def by_token(self, token: Secret) -> BootTicket | None:

@@ -5,6 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from provisioner.models.identifiers import NodeName
+from provisioner.models.node import Node
 from provisioner.models.secret import Secret
 
 SERVINGS_PER_TRY = 12
@@ -74,6 +75,14 @@ class BootTicket:
     """Boot targets that the BMC refused in this attempt."""
     failures: tuple[BootFailure, ...] = ()
     """What initrds reported, oldest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """A node that asks what to boot, and its newest ticket, as they were at one moment."""
+
+    node: Node
+    latest: BootTicket | None
 
 
 @dataclass(frozen=True, slots=True)

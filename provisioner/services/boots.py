@@ -6,10 +6,9 @@ from provisioner.boot.answer import Answer, BootImage, Discover, Question, answe
 from provisioner.capabilities.runs import Runs
 from provisioner.capabilities.world import World
 from provisioner.errors import Conflict
-from provisioner.models.boot import BootFailure, BootTicket, Caller, FailureKind
+from provisioner.models.boot import Asker, BootFailure, BootTicket, Caller, FailureKind
 from provisioner.models.found_host import FoundHost, HostHow
 from provisioner.models.identifiers import RunKey
-from provisioner.models.node import Node
 from provisioner.models.secret import Secret
 from provisioner.operations.boot import AGENT
 from provisioner.placement.callers import is_said_by
@@ -18,26 +17,24 @@ from provisioner.services.agents import NotAdmitted
 
 async def answer_key(world: World, key: Secret) -> Answer:
     """Firmware that was given a boot URI through its BMC."""
-    ticket = await world.boots.by_key(key)
-    node = await world.nodes.get(ticket.node) if ticket else None
-    return await _answer(world, Question(key=key), node)
+    return await _answer(world, Question(key=key), await world.boots.askers.by_key(key))
 
 
 async def answer_identity(world: World, caller: Caller) -> Answer:
     """Firmware that found us by itself and says who it is."""
-    return await _answer(world, Question(caller=caller), await _node_of(world, caller))
+    return await _answer(world, Question(caller=caller), await _asker(world, caller))
 
 
 async def answer_address(world: World, caller: Caller) -> Answer:
     """Firmware that found us by itself and says nothing: whoever got its address from our DHCP server."""
     mac = await world.hosts.by_address(caller.address)
     said = replace(caller, mac=mac or "")
-    return await _answer(world, Question(caller=said), await world.nodes.by_mac(mac) if mac else None)
+    return await _answer(world, Question(caller=said), await world.boots.askers.by_port(mac) if mac else None)
 
 
 async def answer_initrd(world: World, caller: Caller, image: str) -> Answer:
     """The initrd of `image` asks for the words of this boot: its program is the same for all nodes."""
-    decided = await _answer(world, Question(image=image, caller=caller), await _node_of(world, caller))
+    decided = await _answer(world, Question(image=image, caller=caller), await _asker(world, caller))
     if isinstance(decided, BootImage):
         await world.boots.asked(decided.ticket)
     return decided
@@ -72,21 +69,20 @@ async def _keep_failure(world: World, ticket: BootTicket, kind: FailureKind, det
     await world.nodes.tell(ticket.node, f"its boot failed ({kind}): {detail}", now)
 
 
-async def _answer(world: World, question: Question, node: Node | None) -> Answer:
-    latest = await world.boots.latest(node.name) if node else None
-    decided = answer(question, node, latest)
+async def _answer(world: World, question: Question, asker: Asker | None) -> Answer:
+    decided = answer(question, asker.node, asker.latest) if asker else answer(question, None, None)
     if isinstance(decided, Discover):
         await _note(world, decided.caller)
     return decided
 
 
-async def _node_of(world: World, caller: Caller) -> Node | None:
+async def _asker(world: World, caller: Caller) -> Asker | None:
     """The node that two of three agree on: serial number, UUID, port. By the port alone where firmware has no more."""
-    by_name = await world.nodes.by_identity(caller.serial, caller.uuid)
+    by_name = await world.boots.askers.by_identity(caller.serial, caller.uuid)
     if by_name is not None:
         return by_name
-    by_port = await world.nodes.by_mac(caller.mac)
-    return by_port if by_port is not None and is_said_by(by_port, caller) else None
+    by_port = await world.boots.askers.by_port(caller.mac)
+    return by_port if by_port is not None and is_said_by(by_port.node, caller) else None
 
 
 async def _note(world: World, caller: Caller) -> None:

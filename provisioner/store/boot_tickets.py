@@ -1,6 +1,6 @@
 """The table of boot tickets, and what its rows mean."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -59,12 +59,18 @@ BOOT_TICKETS = Table("boot_tickets", METADATA, BootTicketColumns)
 
 _NEWEST_FIRST = (BOOT_TICKETS.c.generation.desc(), BOOT_TICKETS.c.attempt.desc())
 _OF_NODE = select(BOOT_TICKETS).where(BOOT_TICKETS.c.node == bindparam("name")).order_by(*_NEWEST_FIRST).limit(1)
-"""Made once: every answer of the boot endpoint begins with it."""
+_OF_TOKEN = select(BOOT_TICKETS).where(BOOT_TICKETS.c.token_hash == bindparam("token_hash"))
+"""Made once, as what agents say begins with them."""
 
 
 def newest_of(connection: Connection, *, node: NodeName) -> AnyRow | None:
     """The newest ticket of a node."""
     return connection.execute(_OF_NODE, {"name": node}).first()
+
+
+def with_token(connection: Connection, *, token_hash: bytes) -> AnyRow | None:
+    """The ticket of a token."""
+    return connection.execute(_OF_TOKEN, {"token_hash": token_hash}).first()
 
 
 def newest(connection: Connection, *, which: ColumnElement[bool]) -> AnyRow | None:
@@ -104,27 +110,31 @@ def values_of(ticket: BootTicket, cipher: Cipher) -> Mapping[str, Any]:
     }
 
 
-def ticket_of(row: AnyRow, cipher: Cipher) -> BootTicket:
-    """A row's ticket."""
+def ticket_of(row: Sequence[Any], cipher: Cipher) -> BootTicket:
+    """The ticket in a row, in the order of the columns. Key and token stay encrypted until they are needed."""
     return BootTicket(
-        node=NodeName(row.node),
-        generation=row.generation,
-        attempt=row.attempt,
-        key=Secret(cipher.decrypt(row.key).decode()),
-        token=Secret(cipher.decrypt(row.token).decode()),
-        image=row.image,
-        root=row.root,
-        served=row.served,
-        boot_id=row.boot_id,
-        registered_at=row.registered_at,
-        booted_image=row.booted_image,
-        booted_root=row.booted_root,
-        most_served=row.most_served,
-        programs=row.programs,
-        asked=row.asked,
-        refused=tuple(row.refused.split()),
-        failures=failures_in(row.failures),
+        node=NodeName(row[0]),
+        generation=row[1],
+        attempt=row[2],
+        key=_sealed(row[4], cipher),
+        token=_sealed(row[6], cipher),
+        image=row[7],
+        root=row[8],
+        served=row[9],
+        boot_id=row[10],
+        registered_at=row[11],
+        booted_image=row[12],
+        booted_root=row[13],
+        most_served=row[14],
+        programs=row[15],
+        asked=row[16],
+        refused=tuple(row[17].split()),
+        failures=failures_in(row[18]),
     )
+
+
+def _sealed(sealed: bytes, cipher: Cipher) -> Secret:
+    return Secret.sealed(lambda: cipher.decrypt(sealed).decode())
 
 
 def failures_in(document: str) -> tuple[BootFailure, ...]:

@@ -5,13 +5,14 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, update
+from sqlalchemy import Connection, update
 
 from provisioner.capabilities.cipher import Cipher
 from provisioner.errors import Conflict, NotFound
 from provisioner.models.boot import BootFailure, BootTicket
 from provisioner.models.identifiers import NodeName
 from provisioner.models.secret import Secret
+from provisioner.store.boot_askers import SqlBootAskers
 from provisioner.store.boot_counts import BootCounts, Count
 from provisioner.store.boot_tickets import (
     BOOT_TICKETS,
@@ -22,6 +23,7 @@ from provisioner.store.boot_tickets import (
     same,
     ticket_of,
     values_of,
+    with_token,
 )
 from provisioner.store.columns import AnyRow
 from provisioner.store.database import Database
@@ -37,6 +39,7 @@ class SqlBoots:
         self._database = database
         self._cipher = cipher
         self._counts = BootCounts(database)
+        self.askers = SqlBootAskers(database, cipher)
 
     async def open(self, ticket: BootTicket) -> BootTicket:
         """Keep a new ticket, or the one that is there for the same node, generation and attempt."""
@@ -49,13 +52,10 @@ class SqlBoots:
         row = await self._database.read_row(partial(newest_of, node=node))
         return None if row is None else ticket_of(row, self._cipher)
 
-    async def by_key(self, key: Secret) -> BootTicket | None:
-        """The ticket with this boot key."""
-        return await self._first(BOOT_TICKETS.c.key_hash == sha256(key))
-
     async def by_token(self, token: Secret) -> BootTicket | None:
         """The ticket with this agent token."""
-        return await self._first(BOOT_TICKETS.c.token_hash == sha256(token))
+        row = await self._database.read_row(partial(with_token, token_hash=sha256(token)))
+        return None if row is None else ticket_of(row, self._cipher)
 
     async def served(self, ticket: BootTicket, *, program: bool = False) -> None:
         """Count one answer of the boot endpoint; `program`: it was the one for UEFI. Raises `NotFound`."""
@@ -84,10 +84,6 @@ class SqlBoots:
         values = {"boot_id": boot_id, "registered_at": at, "booted_image": image, "booted_root": root}
         row = await self._database.write(partial(_register, ticket=ticket, values=values))
         return ticket_of(row, self._cipher)
-
-    async def _first(self, which: ColumnElement[bool]) -> BootTicket | None:
-        row = await self._database.read_row(partial(newest, which=which))
-        return None if row is None else ticket_of(row, self._cipher)
 
 
 def _open(connection: Connection, *, ticket: BootTicket, values: Mapping[str, Any]) -> AnyRow:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import Column, Connection, Index, Named, Table, Text, TypedColumns, delete, insert, select
+from sqlalchemy import Column, Connection, Index, Named, Table, Text, TypedColumns, delete, insert
 
 from provisioner.models.identifiers import NodeName
 from provisioner.placement.macs import canonical
@@ -26,13 +26,3 @@ def replace_macs(connection: Connection, *, node: NodeName, macs: Sequence[str])
     known = sorted({mac for mac in map(canonical, macs) if mac})
     if known:
         connection.execute(insert(NODE_MACS), [{"mac": mac, "node": node} for mac in known])
-
-
-def node_with(connection: Connection, *, mac: str) -> NodeName | None:
-    """The node; None when none has the address, or more than one."""
-    wanted = canonical(mac)
-    if wanted is None:
-        return None
-    query = select(NODE_MACS.c.node).where(NODE_MACS.c.mac == wanted).limit(2)
-    found = connection.scalars(query).all()
-    return NodeName(found[0]) if len(found) == 1 else None

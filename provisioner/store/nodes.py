@@ -14,7 +14,6 @@ from provisioner.models.instruction import Hold
 from provisioner.models.inventory import Identity
 from provisioner.models.lifecycle import State
 from provisioner.models.node import ExpectedNode, Node
-from provisioner.placement.serials import uuid_forms
 from provisioner.store import moves
 from provisioner.store.columns import AnyRow
 from provisioner.store.database import Database, always
@@ -22,7 +21,6 @@ from provisioner.store.events import event_row, last_reason, write_events
 from provisioner.store.inserts import insert
 from provisioner.store.locks import Lock, hold_lock
 from provisioner.store.moves import Move
-from provisioner.store.node_macs import node_with
 from provisioner.store.node_rows import NODE_COLUMNS, new_row, node
 from provisioner.store.node_table import NODES
 
@@ -32,10 +30,6 @@ _BATCH = 500
 
 _BY_NAME = select(*NODE_COLUMNS).where(NODES.c.name == bindparam("name"))
 """Made once: every look at a BMC begins with it."""
-
-_BY_IDENTITY = select(*NODE_COLUMNS).where(
-    NODES.c.serial_key == bindparam("serial"), NODES.c.uuid_key.in_([bindparam("uuid"), bindparam("turned")])
-)
 
 Plan = Callable[[Node, str], Move | None]
 """What to change in a node, given the node and the states that it has visited; None for nothing."""
@@ -54,20 +48,6 @@ class SqlNodes:
         if row is None:
             raise NotFound(f"no node is called {name}")
         return node(row)
-
-    async def by_identity(self, serial: str, uuid: str) -> Node | None:
-        """The one node with this serial number and this UUID; None when there is none, or more than one."""
-        serial_key, forms = serial.strip().lower(), uuid_forms(uuid)
-        if not (serial_key and forms[0]):
-            return None
-        values = {"serial": serial_key, "uuid": forms[0], "turned": forms[-1]}
-        rows = await self._database.read_row(lambda connection: connection.execute(_BY_IDENTITY, values).all())
-        return node(rows[0]) if len(rows) == 1 else None
-
-    async def by_mac(self, mac: str) -> Node | None:
-        """The one node with this port in its last inventory; None when there is none, or more than one."""
-        name = await self._database.read_row(partial(node_with, mac=mac))
-        return await self.get(name) if name else None
 
     async def all(self) -> Sequence[Node]:
         """Every node, by rack and position."""

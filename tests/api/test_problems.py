@@ -129,7 +129,7 @@ def test_what_is_wrong_with_our_files_is_told_to_the_log_only(site: Site, monkey
     async def broken(*_: object) -> None:
         raise errors.BadInput("/var/lib/firstlight/secret.key: no key in this file fits")
 
-    monkeypatch.setattr(type(site.store.boots), "by_key", broken)
+    monkeypatch.setattr(type(site.store.boots.askers), "by_key", broken)
     with structlog.testing.capture_logs() as logs:
         response = site.request("GET", "/boot/key", None)
     assert problem(response, 500)["type"] == "urn:firstlight:problem:misconfigured"

@@ -53,16 +53,6 @@ class MemoryNodes:
             raise NotFound(f"no node is called {name}")
         return self.rows[name][0]
 
-    async def by_identity(self, serial: str, uuid: str) -> Node | None:
-        """Both are the node's."""
-        nodes = [node for node in await self.all() if node.serial and node.uuid]
-        said = serial.lower(), uuid.lower()
-        return next((one for one in nodes if (str(one.serial).lower(), str(one.uuid).lower()) == said), None)
-
-    async def by_mac(self, mac: str) -> Node | None:  # noqa: ARG002  as the protocol
-        """Nobody asks so here."""
-        return None
-
     async def all(self) -> Sequence[Node]:
         """By rack and position."""
         return sorted((node for node, _ in self.rows.values()), key=lambda node: (node.rack, node.position))

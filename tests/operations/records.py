@@ -7,12 +7,14 @@ from typing import Any
 
 from profiles.release import Release
 from provisioner.errors import Conflict, NotFound
-from provisioner.models.boot import BootFailure, BootTicket
+from provisioner.models.boot import Asker, BootFailure, BootTicket
 from provisioner.models.burn_in import BurnInRun, CheckResult, Heartbeat
 from provisioner.models.identifiers import NodeName, ReleaseDigest, TaskUri
 from provisioner.models.inventory import Inventory
+from provisioner.models.node import Node
 from provisioner.models.operation import Progress
 from provisioner.models.secret import Credentials, Secret
+from tests.operations.node_records import MemoryNodes
 
 
 @dataclass(slots=True)
@@ -119,11 +121,44 @@ class MemoryVault:
             raise Conflict(f"{node}: no password is proposed")
 
 
+@dataclass(frozen=True, slots=True)
+class MemoryBootAskers:
+    """`BootAskers`."""
+
+    nodes: MemoryNodes
+    boots: "MemoryBoots"
+
+    async def by_key(self, key: Secret) -> Asker | None:
+        """Whose boot has this key."""
+        ticket = next((one for one in self.boots.tickets.values() if one.key == key), None)
+        return await self._asker(await self.nodes.get(ticket.node)) if ticket else None
+
+    async def by_identity(self, serial: str, uuid: str) -> Asker | None:
+        """Both are the node's."""
+        nodes = [node for node in await self.nodes.all() if node.serial and node.uuid]
+        said = serial.lower(), uuid.lower()
+        found = next((one for one in nodes if (str(one.serial).lower(), str(one.uuid).lower()) == said), None)
+        return await self._asker(found) if found else None
+
+    async def by_port(self, mac: str) -> Asker | None:  # noqa: ARG002  as the protocol
+        """Nobody asks so here."""
+        return None
+
+    async def _asker(self, node: Node) -> Asker:
+        return Asker(node, await self.boots.latest(node.name))
+
+
 @dataclass(slots=True)
 class MemoryBoots:
     """`Boots`."""
 
+    nodes: MemoryNodes
     tickets: dict[tuple[NodeName, int, int], BootTicket] = field(default_factory=dict)
+
+    @property
+    def askers(self) -> MemoryBootAskers:
+        """Who asks for them."""
+        return MemoryBootAskers(self.nodes, self)
 
     async def open(self, ticket: BootTicket) -> BootTicket:
         """The one that is there, or this one."""
@@ -133,10 +168,6 @@ class MemoryBoots:
         """By generation and attempt."""
         keys = [key for key in self.tickets if key[0] == node]
         return self.tickets[max(keys)] if keys else None
-
-    async def by_key(self, key: Secret) -> BootTicket | None:
-        """With this boot key."""
-        return next((one for one in self.tickets.values() if one.key == key), None)
 
     async def by_token(self, token: Secret) -> BootTicket | None:
         """With this token."""

@@ -211,8 +211,8 @@ class Site:
         logins = MemoryLogins()
         bmcs = SimulatedBmcs(LoginBudget(logins, clock, REFUSED_LOGINS))
         self.world = World(
-            clock, self.nodes, self.nodes.events, MemoryDocuments(), self.vault, MemoryBoots(), MemoryBurnIns(),
-            self.journal, logins, MemoryCertificates(), bmcs, NO_HOSTS, shelf, shelf, "http://site",
+            clock, self.nodes, self.nodes.events, MemoryDocuments(), self.vault, MemoryBoots(self.nodes),
+            MemoryBurnIns(), self.journal, logins, MemoryCertificates(), bmcs, NO_HOSTS, shelf, shelf, "http://site",
             AlwaysAwake(clock.now()),
         )  # fmt: skip
         self.engine = MemoryEngine(self.world, OPERATIONS, crash=self._crash)

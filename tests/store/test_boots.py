@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from provisioner.errors import Conflict, NotFound
-from provisioner.models.boot import BootFailure, BootTicket, FailureKind
+from provisioner.models.boot import Asker, BootFailure, BootTicket, FailureKind
 from provisioner.models.secret import Secret
 from provisioner.store.opening import Store
 from tests.store.nodes import N1, N2, add_nodes, minutes
@@ -37,7 +37,7 @@ async def test_opening_again_gives_the_ticket_that_is_there(store: Store) -> Non
     await add_nodes(store)
     assert await store.boots.open(TICKET) == TICKET
     assert await store.boots.open(another(2, 1, 1)) == TICKET
-    assert await store.boots.by_key(Secret("key-2")) is None
+    assert await store.boots.askers.by_key(Secret("key-2")) is None
 
 
 async def test_tickets_are_found_by_key_and_by_token(store: Store) -> None:
@@ -49,9 +49,21 @@ async def test_tickets_are_found_by_key_and_by_token(store: Store) -> None:
     assert await store.boots.latest(N1) == tickets[-1]
     assert await store.boots.latest(N2) is None
     for ticket in tickets:
-        assert await store.boots.by_key(ticket.key) == ticket
         assert await store.boots.by_token(ticket.token) == ticket
-    assert await store.boots.by_key(Secret("token-1")) is None
+    assert await store.boots.by_token(Secret("key-1")) is None
+
+
+async def test_whoever_has_a_key_is_told_of_the_newest_boot_of_its_node(store: Store) -> None:
+    """An old key says whose it is, and is told apart by the newest ticket: by generation, then attempt, as numbers."""
+    await add_nodes(store)
+    tickets = [another(1, 1, 9), another(2, 1, 10), another(3, 2, 1), replace(another(4, 3, 3), node=N2)]
+    for ticket in tickets:
+        await store.boots.open(ticket)
+    asker = Asker(await store.nodes.get(N1), tickets[2])
+    for ticket in tickets[:3]:
+        assert await store.boots.askers.by_key(ticket.key) == asker
+    assert await store.boots.askers.by_key(tickets[3].key) == Asker(await store.nodes.get(N2), tickets[3])
+    assert await store.boots.askers.by_key(Secret("token-1")) is None
 
 
 async def test_answers_of_the_boot_endpoint_are_counted(store: Store) -> None:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from provisioner.models.boot import Asker
 from provisioner.models.event import EventKind
 from provisioner.models.inventory import Identity
 from provisioner.store.opening import Store
@@ -19,11 +20,10 @@ async def test_a_node_is_found_by_serial_number_and_uuid(store: Store) -> None:
     await add_nodes(store)
     await store.nodes.identify(N1, Identity("MX1201C4", UUID, "Acme", "G8"))
     for serial, uuid in (("MX1201C4", UUID), (" mx1201c4", UUID.upper()), ("MX1201C4", TURNED)):
-        found = await store.nodes.by_identity(serial, uuid)
-        assert found is not None
-        assert found.name == N1
+        found = await store.boots.askers.by_identity(serial, uuid)
+        assert found == Asker(await store.nodes.get(N1), None)
     for serial, uuid in (("", UUID), ("MX1201C4", ""), ("", ""), ("MX1201C4", "0" * 36), ("MX1201C5", UUID)):
-        assert await store.nodes.by_identity(serial, uuid) is None
+        assert await store.boots.askers.by_identity(serial, uuid) is None
 
 
 async def test_two_boards_with_one_name_are_nobody(store: Store) -> None:
@@ -31,32 +31,32 @@ async def test_two_boards_with_one_name_are_nobody(store: Store) -> None:
     await add_nodes(store)
     for name in (N1, N2):
         await store.nodes.identify(name, Identity("Default string", UUID, "Acme", "G8"))
-    assert await store.nodes.by_identity("Default string", UUID) is None
+    assert await store.boots.askers.by_identity("Default string", UUID) is None
 
 
 @pytest.mark.parametrize("mac", ["a0:88:c2:00:00:01", "A0-88-C2-00-00-01", "A088C2000001"])
 async def test_a_node_is_found_by_a_port_of_its_last_inventory(store: Store, mac: str) -> None:
     await add_nodes(store)
-    assert await store.nodes.by_mac(mac) is None
+    assert await store.boots.askers.by_port(mac) is None
     macs = ("A0:88:C2:00:00:01", "a0:88:c2:00:00:01", "a0:88:c2:00:00:02", "00:00:00:00:00:00", "")
     await store.documents.put_inventory(N1, replace(INVENTORY, macs=macs), minutes(1))
-    found = await store.nodes.by_mac(mac)
+    found = await store.boots.askers.by_port(mac)
     assert found is not None
-    assert found.name == N1
-    assert await store.nodes.by_mac("00:00:00:00:00:00") is None
+    assert found.node.name == N1
+    assert await store.boots.askers.by_port("00:00:00:00:00:00") is None
     await store.documents.put_inventory(N1, replace(INVENTORY, macs=macs[2:]), minutes(2))
-    assert await store.nodes.by_mac(mac) is None
+    assert await store.boots.askers.by_port(mac) is None
 
 
 async def test_a_card_in_two_inventories_is_nobodys_until_both_are_read_again(store: Store) -> None:
     await add_nodes(store)
     for name in (N1, N2):
         await store.documents.put_inventory(name, INVENTORY, minutes(1))
-    assert await store.nodes.by_mac(INVENTORY.macs[0]) is None
+    assert await store.boots.askers.by_port(INVENTORY.macs[0]) is None
     await store.documents.put_inventory(N1, replace(INVENTORY, macs=()), minutes(2))
-    found = await store.nodes.by_mac(INVENTORY.macs[0])
+    found = await store.boots.askers.by_port(INVENTORY.macs[0])
     assert found is not None
-    assert found.name == N2
+    assert found.node.name == N2
 
 
 async def test_what_was_seen_is_told_once(store: Store) -> None:
