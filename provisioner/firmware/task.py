@@ -39,7 +39,16 @@ def ours(task: Task, targets: tuple[str, ...]) -> bool:
 
 def flashes(task: Task) -> bool:
     """An update that is at work now, of whatever parts. One that waits for a reset (`Pending`) is not."""
-    return bool(task.targets) and not waits_for_reset(task) and judge_task(task) is TaskVerdict.RUNNING
+    return is_update(task) and not waits_for_reset(task) and judge_task(task) is TaskVerdict.RUNNING
+
+
+def is_update(task: Task) -> bool:
+    """It was made by a request to the update service, names what it flashes, or is called an update.
+
+    BMCs hide payloads, and other tasks (logs, BIOS settings) are none of an update's business.
+    """
+    words = task.name.casefold()
+    return bool(task.targets) or "/updateservice" in task.request.casefold() or "update" in words or "firmware" in words
 
 
 def may_run_for(task: Task, targets: tuple[str, ...]) -> bool:

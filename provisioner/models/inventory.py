@@ -95,3 +95,7 @@ class Task:
     messages: tuple[str, ...]
     targets: tuple[str, ...] = ()
     """Targets of the request that made it (Task.Payload), where the BMC tells."""
+    name: str = ""
+    """Task.Name, for people: whose it is."""
+    request: str = ""
+    """The resource that the request went to (Task.Payload.TargetUri), where the BMC tells."""

@@ -57,6 +57,8 @@ def listed(uri: TaskUri, document: Document) -> Task:
         percent=_percent(entry.percent),
         messages=tuple(_messages(entry.messages)),
         targets=_targets(entry.payload),
+        name=str(entry.name or ""),
+        request=_request(entry.payload),
     )
 
 
@@ -82,6 +84,11 @@ def _messages(value: Any) -> Iterator[str]:
         text = (one.get("Message") or one.get("MessageId")) if isinstance(one, dict) else one
         if isinstance(text, str) and text:
             yield text
+
+
+def _request(payload: Any) -> str:
+    value = payload.get("TargetUri") if isinstance(payload, dict) else None
+    return value if isinstance(value, str) else ""
 
 
 def _targets(payload: Any) -> tuple[str, ...]:

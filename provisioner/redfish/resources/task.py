@@ -7,6 +7,7 @@ class TaskEntry(ResourceBase):  # type: ignore[misc]  # sushy is untyped
     """One look at a task (DSP0268 Task)."""
 
     identity = Field("Id")
+    name = Field("Name")
     state = Field("TaskState")
     status = Field("TaskStatus")
     percent = Field("PercentComplete")
