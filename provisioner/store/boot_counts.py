@@ -16,6 +16,9 @@ from provisioner.models.identifiers import NodeName
 from provisioner.store.boot_tickets import BOOT_TICKETS
 from provisioner.store.database import Database
 
+_GATHER_SECONDS = 0.002
+"""What a crowd waits for each other: a commit takes many times longer, and nobody waits for one of the first alone."""
+
 _C = BOOT_TICKETS.c
 _ADD = (
     update(BOOT_TICKETS)
@@ -50,6 +53,8 @@ class BootCounts:
     database: Database
     _waiting: "list[tuple[Count, asyncio.Future[None]]]" = field(default_factory=list)
     _writing: "asyncio.Task[None] | None" = None
+    _is_crowded: bool = False
+    """The last commit was of several counts: whoever got its answer may ask again at once."""
 
     async def add(self, count: Count) -> None:
         """Returns when it is on the disk. Raises `NotFound`."""
@@ -61,7 +66,10 @@ class BootCounts:
 
     async def _write(self) -> None:
         while self._waiting:
+            if self._is_crowded:
+                await asyncio.sleep(_GATHER_SECONDS)
             batch, self._waiting = self._waiting, []
+            self._is_crowded = len(batch) > 1
             try:
                 known = await self.database.write(partial(_add, counts=[count for count, _ in batch]))
             except Exception as error:  # noqa: BLE001 - it belongs to those who wait
