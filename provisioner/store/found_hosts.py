@@ -5,7 +5,21 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 
-from sqlalchemy import Column, Connection, Index, Named, Table, Text, TypedColumns, delete, func, or_, select, update
+from sqlalchemy import (
+    Column,
+    Connection,
+    Index,
+    Named,
+    Table,
+    Text,
+    TypedColumns,
+    bindparam,
+    delete,
+    func,
+    or_,
+    select,
+    update,
+)
 
 from provisioner.discovery.found import tidy
 from provisioner.models.found_host import FoundHost, HostHow, Lease
@@ -38,6 +52,14 @@ class FoundHostColumns(TypedColumns):
 
 
 FOUND_HOSTS = Table("found_hosts", METADATA, FoundHostColumns, Index(None, "address"), Index(None, "last_seen"))
+
+_BY_ADDRESS = (
+    select(FOUND_HOSTS.c.mac)
+    .where(FOUND_HOSTS.c.address == bindparam("leased"), FOUND_HOSTS.c.leased_at.is_not(None))
+    .order_by(FOUND_HOSTS.c.leased_at.desc())
+    .limit(1)
+)
+"""Made once: firmware that was told by DHCP what to fetch says no more than its address."""
 
 
 class SqlHosts:
@@ -85,10 +107,8 @@ class SqlHosts:
 
     async def by_address(self, address: str) -> str | None:
         """The MAC that got this address last from our DHCP server."""
-        columns = FOUND_HOSTS.c
-        query = select(columns.mac).where(columns.address == address, columns.leased_at.is_not(None))
-        newest = query.order_by(columns.leased_at.desc()).limit(1)
-        row = await self._database.read(lambda connection: connection.execute(newest).first())
+        said = {"leased": address}
+        row = await self._database.read_row(lambda connection: connection.execute(_BY_ADDRESS, said).first())
         return None if row is None else str(row.mac)
 
     async def leased(self, now: datetime) -> Collection[str]:
