@@ -93,7 +93,7 @@ async def start_update(world: World, key: RunKey, component: str) -> str:
                 await tell(world, key, f"sending {component} {update.version}", 0)
                 await world.journal.intend(*where, world.clock.now())
                 known = await _send(world, key, bmc, update)
-            known = known or await _find_task(bmc, update.targets)
+            known = known or await _find_task(bmc, update.targets or ())
             if known is not None:
                 await world.journal.started(*where, known)
             task = known or ""
@@ -261,7 +261,7 @@ async def _must_have_ended(world: World, key: RunKey, bmc: Bmc, component: str) 
     """
     seen = await _see(world, key, bmc)
     update = seen.updates.get(component)
-    if any(may_run_for(task, update.targets if update else ()) for task in await bmc.tasks()):
+    if any(may_run_for(task, update.parts if update else ()) for task in await bmc.tasks()):
         return False
     if update is None:
         _prove(bmc, seen, component)

@@ -78,7 +78,7 @@ def _firmware(plan: FirmwarePlan) -> Iterator[PlanStep]:
     for update in plan.updates:
         resets = "bmc" if update.activation == "bmc_reset" else ""
         running = ", ".join(sorted(set(update.running)))
-        what = f"flash {update.component} from {running} to {update.version} ({len(update.targets)} parts)"
+        what = f"flash {update.component} from {running} to {update.version} ({len(update.parts)} parts)"
         yield PlanStep(what, update.expected, resets)
     if plan.power_cycle:
         yield PlanStep("switch the host off and on, so that the new firmware runs", _RESET, "host")
