@@ -110,6 +110,13 @@ def _by(kind: FailureKind) -> Callable[[BootTicket], bool]:
     return lambda ticket: bool(ticket.failures) and ticket.failures[-1].kind is kind
 
 
+_NO_DHCP = (
+    'where it says "no answer by DHCP", its firmware got an address and its initrd none, and cannot tell us: see that '
+    "the DHCP server of the boot network answers the MAC that stands there and has addresses left (firstlight boot "
+    "options says what it has to answer), and that the switch port forwards as soon as its link is up"
+)
+"""An initrd without an address reports nothing: only its console knows."""
+
 _STAGES = (
     _Stage(
         _by(FailureKind.NETWORK),
@@ -134,9 +141,15 @@ _STAGES = (
     _Stage(
         lambda ticket: ticket.programs == ticket.served and not ticket.asked,
         "it fetched its boot program {served} times, and nothing in it has asked for the words of the boot: its "
-        "firmware refuses to start it, or its kernel stops at once",
+        "firmware refuses to start it, its kernel stops at once, or its initrd got no answer by DHCP",
         "look at its console: where it says Access Denied or Security Violation, enrol the site's db certificate or "
-        "switch Secure Boot off in the BIOS set-up; otherwise note the last lines for the image owner",
+        f"switch Secure Boot off in the BIOS set-up; {_NO_DHCP}; otherwise note the last lines for the image owner",
+    ),
+    _Stage(
+        lambda ticket: not ticket.asked and not ticket.failures,
+        "it asked for its image {served} times, and its initrd has reported nothing: it got no answer by DHCP, or the "
+        "kernel or the image stops",
+        f"look at its console: {_NO_DHCP}; otherwise note the last lines for the image owner",
     ),
     _Stage(
         lambda _: True,

@@ -1,9 +1,11 @@
 """How a node is told to boot, and what a person does when it fails: by what was seen."""
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
+import images
 from provisioner.models.event import EventKind
 from provisioner.models.identifiers import NodeName
 from provisioner.models.instruction import Hold, Owner
@@ -142,3 +144,25 @@ def test_a_program_that_firmware_does_not_start_is_told_from_one_that_starts_and
     _, hold, _ = held(one)
     assert "fetched its boot program 3 times, and nothing in it has asked for the words" in hold.reason
     assert "Access Denied" in hold.instruction.what
+
+
+@pytest.mark.parametrize(
+    ("faults", "seen"),
+    [
+        (Faults(agent="refused"), "it fetched its boot program 3 times, and nothing in it has asked for the words"),
+        (
+            Faults(agent="never", refuses_boot=frozenset({"UefiHttp"})),
+            "it asked for its image 3 times, and its initrd has reported nothing",
+        ),
+    ],
+)
+def test_an_initrd_that_may_have_got_no_address_is_told_by_name(faults: Faults, seen: str) -> None:
+    """Without an address it cannot report: its console says "no answer by DHCP", and the hold says what to do then."""
+    one = server(faults=faults)
+    _, hold, _ = held(one)
+    assert seen in hold.reason
+    assert "no answer by DHCP" in hold.reason
+    assert 'where it says "no answer by DHCP"' in hold.instruction.what
+    assert "addresses left" in hold.instruction.what
+    words = (Path(images.__file__).parent / "initrd" / "firstlight-network").read_text(encoding="utf-8")
+    assert "no answer by DHCP" in words, "the instruction names what stands on the console"
