@@ -1,5 +1,6 @@
 """What a node's firmware and its initrd may ask and tell: what do I boot now, with which words, and why it failed."""
 
+import asyncio
 from dataclasses import replace
 
 from provisioner.boot.answer import Answer, BootImage, Discover, Question, answer
@@ -14,6 +15,9 @@ from provisioner.operations.boot import AGENT
 from provisioner.placement.callers import is_said_by
 from provisioner.services.agents import NotAdmitted
 
+_LEASE_PAUSES = (0.1, 0.2, 0.3, 0.4)
+"""Seconds between the looks for a lease: few, as each host of a hall without our DHCP server takes all of them."""
+
 
 async def answer_key(world: World, key: Secret) -> Answer:
     """Firmware that was given a boot URI through its BMC."""
@@ -26,8 +30,11 @@ async def answer_identity(world: World, caller: Caller) -> Answer:
 
 
 async def answer_address(world: World, caller: Caller) -> Answer:
-    """Firmware that found us by itself and says nothing: whoever got its address from our DHCP server."""
-    mac = await world.hosts.by_address(caller.address)
+    """Firmware that found us by itself and says nothing: whoever got its address from our DHCP server.
+
+    Who has no lease waits up to a second for it.
+    """
+    mac = await _leased_to(world, caller.address)
     said = replace(caller, mac=mac or "")
     return await _answer(world, Question(caller=said), await world.boots.askers.by_port(mac) if mac else None)
 
@@ -74,6 +81,19 @@ async def _answer(world: World, question: Question, asker: Asker | None) -> Answ
     if isinstance(decided, Discover):
         await _note(world, decided.caller)
     return decided
+
+
+async def _leased_to(world: World, address: str) -> str | None:
+    """The MAC that got the address; None when it has no lease, also a second later.
+
+    Firmware asks as soon as it has its address; we are told of the lease 0.1 s later, or more where a hall comes up.
+    """
+    for seconds in _LEASE_PAUSES:
+        mac = await world.hosts.by_address(address)
+        if mac is not None:
+            return mac
+        await asyncio.sleep(seconds)
+    return await world.hosts.by_address(address)
 
 
 async def _asker(world: World, caller: Caller) -> Asker | None:

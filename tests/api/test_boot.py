@@ -7,9 +7,14 @@ import pytest
 
 from images.boot_program.pe import read_program
 from images.digest import digest_of
+from provisioner.boot.answer import BootImage, Discover
+from provisioner.models.boot import Caller
 from provisioner.models.found_host import HostHow, Lease
 from provisioner.models.secret import Secret
 from provisioner.services import nodes
+from provisioner.services.boots import answer_address
+from provisioner.store.database import Database
+from provisioner.store.found_hosts import SqlHosts
 from tests.api.booting import MAC, SAID, UUID, latest, ticket_of
 from tests.api.site import N1, Site
 
@@ -138,6 +143,38 @@ def test_uefi_that_was_told_by_dhcp_is_known_by_the_address_that_it_got(site: Si
     site.run(nodes.hold(site.service.world, N1, "a look", "anna"))
     left = site.request("GET", "/boot/uefi/x86_64.efi", None)
     assert (left.status_code, left.text) == (404, "held: a look (held by anna)\n")
+
+
+class LateHosts(SqlHosts):
+    """The report of a lease is stored after so many looks for it; None: it never is."""
+
+    def __init__(self, database: Database, after: int | None) -> None:
+        super().__init__(database)
+        self.after, self.looks = after, 0
+
+    async def by_address(self, address: str) -> str | None:
+        if self.looks == self.after:
+            await self.take_leases([Lease(MAC, address, datetime.now(UTC), None)])
+        self.looks += 1
+        return await super().by_address(address)
+
+
+@pytest.mark.parametrize(("after", "looks"), [(0, 1), (2, 3)])
+def test_uefi_that_asks_before_its_lease_was_stored_is_known_all_the_same(site: Site, after: int, looks: int) -> None:
+    """Firmware asks at once; the lease is read from our DHCP server's report, ten times a second."""
+    ticket = ticket_of(site)
+    hosts = LateHosts(site.store.database, after)
+    answer = site.run(answer_address(replace(site.service.world, hosts=hosts), Caller(address="10.0.0.7")))
+    assert isinstance(answer, BootImage)
+    assert (answer.ticket, hosts.looks) == (ticket, looks)
+
+
+def test_an_address_without_a_lease_is_looked_for_a_few_times_only(site: Site) -> None:
+    """Where others give the addresses, every host of a hall that comes up waits for a lease that never comes."""
+    hosts = LateHosts(site.store.database, None)
+    answer = site.run(answer_address(replace(site.service.world, hosts=hosts), Caller(address="10.0.0.7")))
+    assert answer == Discover(Caller(address="10.0.0.7"))
+    assert 1 < hosts.looks <= 6
 
 
 def test_uefi_with_an_address_that_we_did_not_give_gets_ipxe_which_then_says_who_it_is(site: Site) -> None:
