@@ -6,10 +6,12 @@ FirstlightError
 ├── Conflict              the world has moved on since the caller looked: read again, 409
 ├── NeedsPerson           hold the node; carries the instruction
 ├── LeaseLost             this worker no longer owns its slot: stop the process
+├── PackageError          a firmware file that must reach no BMC: carries the field, its offset and a remedy
 └── BmcError              carries the BMC's address
     ├── BmcUnreachable    no answer, or none that makes sense: retry within a budget
     ├── AnswerLost        a POST may have been acted on: never repeat it before reading the state back
     ├── BmcRefused        a clear no with the BMC's own words: do not retry
+    │   └── OneTargetOnly it takes one target with an update: send one update after the other
     ├── ResourceGone      404 for something that was expected to be there: judge by other means
     ├── NotAchieved       done as asked, yet the device is not as wanted: try again as a whole, then hold
     ├── LoginRefused      this user name and password do not work: count it, do not retry
@@ -38,6 +40,19 @@ class Conflict(FirstlightError):
 
 class LeaseLost(FirstlightError):
     """The slot of this worker belongs to somebody else now."""
+
+
+class PackageError(FirstlightError):
+    """A firmware file is damaged, or not what it says it is; nothing of it may be sent to a device."""
+
+    def __init__(self, field: str, offset: int | None, problem: str, remedy: str) -> None:
+        """`field` is named as in DSP0267; `offset` is its place in the file in bytes, if it has one."""
+        place = "" if offset is None else f" at byte {offset} ({offset:#x})"
+        super().__init__(f"{field}{place}: {problem}; {remedy}")
+        self.field = field
+        self.offset = offset
+        self.problem = problem
+        self.remedy = remedy
 
 
 class NeedsPerson(FirstlightError):
@@ -76,10 +91,15 @@ class AnswerLost(BmcError):
 class BmcRefused(BmcError):
     """The BMC said no (4xx) and will say so again."""
 
-    def __init__(self, bmc: str, message: str, status: int) -> None:
-        """`status` is the HTTP status."""
+    def __init__(self, bmc: str, message: str, status: int, ids: tuple[str, ...] = ()) -> None:
+        """`status` is the HTTP status; `ids` are the MessageIds of the answer, as far as it had any."""
         super().__init__(bmc, message)
         self.status = status
+        self.ids = ids
+
+
+class OneTargetOnly(BmcRefused):
+    """The BMC takes one target with each update; nothing was begun (ansible-collections/community.general#5580)."""
 
 
 class ResourceGone(BmcError):
