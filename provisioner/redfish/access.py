@@ -1,12 +1,11 @@
 """How everything reaches one BMC: within its lease, logged in, once more after a lost session."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from http import HTTPStatus
 from typing import TypeVar
 
-import aiohttp
 from sushy.exceptions import SushyError
 
 from provisioner.capabilities.leases import HeldLease
@@ -20,7 +19,7 @@ from provisioner.redfish.redact import redacted
 from provisioner.redfish.retry import RetryRule
 from provisioner.redfish.snapshot import Document, HeldAnswer
 from provisioner.redfish.threads import Threads
-from provisioner.redfish.transport import Transport
+from provisioner.redfish.transport import Content, Transport
 
 T = TypeVar("T")
 NOT_OFFERED = 501
@@ -100,14 +99,14 @@ class Access:
 
         return await self._logged_in(attempt)
 
-    async def push(self, path: str, form: Callable[[], aiohttp.FormData]) -> Answer:
-        """POST a multipart form, streamed."""
+    async def push(self, path: str, content: Callable[[], Content], headers: Mapping[str, str] | None = None) -> Answer:
+        """POST a form or a file, streamed."""
 
         async def attempt() -> Answer:
             async with self._lease.request():
-                headers = self.channel.headers()
+                fields = {**self.channel.headers(), **(headers or {})}
                 answer = await self._transport.write(
-                    self.channel.address, self.channel.trust, "POST", path, headers=headers, form=form()
+                    self.channel.address, self.channel.trust, "POST", path, headers=fields, content=content()
                 )
             judge(self.bmc, "POST", path, answer)
             return answer

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from provisioner.errors import AnswerLost, BmcError, BmcRefused, BmcUnreachable, LoginRefused, ResourceGone
-from provisioner.redfish.messages import words_of
+from provisioner.redfish.messages import ids_of, words_of
 
 READS = frozenset({"GET", "HEAD"})
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -37,13 +37,15 @@ class Answer:
 def judge(bmc: str, method: str, path: str, answer: Answer) -> None:
     """Raise the `BmcError` that the answer amounts to; return when the BMC said yes.
 
-    A read must carry a JSON object. For a write, any body will do; a 5xx other than 503 may hide that the BMC acted.
+    A read must carry a JSON object. For a write, any body will do; a 5xx but 501 and 503 may hide that the BMC acted.
     """
     status = answer.status_code
     if status < HTTPStatus.MULTIPLE_CHOICES:
         if method in READS:
             document_of(bmc, path, answer)
         return
+    if status == HTTPStatus.SEE_OTHER and method not in READS:
+        return  # done as asked; the result is elsewhere (RFC 9110, 15.4.4; DMTF/python-redfish-library#98)
     raise _refusal(bmc, method, path, answer)
 
 
@@ -81,10 +83,12 @@ def _refusal(bmc: str, method: str, path: str, answer: Answer) -> BmcError:
         return LoginRefused(bmc, said)
     if status < HTTPStatus.BAD_REQUEST or status in NOT_NOW:
         return BmcUnreachable(bmc, said, retry_after(answer.headers))
+    if status == HTTPStatus.NOT_IMPLEMENTED and method not in READS:
+        return BmcRefused(bmc, said, status, ids_of(answer.content))
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return BmcUnreachable(bmc, said, retry_after(answer.headers)) if method in READS else AnswerLost(bmc, said)
     if not words and method in READS and answer.content.lstrip()[:1] == b"<":
         return BmcUnreachable(bmc, said)  # a web server that is up before its Redfish service
     if status in {HTTPStatus.NOT_FOUND, HTTPStatus.GONE}:
         return ResourceGone(bmc, said)
-    return BmcRefused(bmc, said, status)
+    return BmcRefused(bmc, said, status, ids_of(answer.content))

@@ -10,14 +10,14 @@ from provisioner.models.identifiers import TaskUri
 from provisioner.models.inventory import FirmwareComponent, Identity, Inventory, Power, Task
 from provisioner.models.secret import Credentials, Secret
 from provisioner.models.update import CycleVerb, UpdateOffer, UpdateOrder
-from provisioner.redfish import accounts, bios, boot, inventory, reset, tasks, updates
+from provisioner.redfish import accounts, bios, boot, inventory, reset, started, tasks, update_service, updates
 from provisioner.redfish.access import Access
 from provisioner.redfish.expand import ExpandVerdicts
 from provisioner.redfish.explore import explore
 from provisioner.redfish.layout import Layout
 from provisioner.redfish.reader import Reader
 from provisioner.redfish.redact import redacted
-from provisioner.redfish.snapshot import Document, link
+from provisioner.redfish.snapshot import Document, Members, link
 from provisioner.redfish.sweep import sweep
 
 NOT_OFFERED = 501
@@ -152,15 +152,15 @@ class RedfishBmc:
 
     async def update_offer(self) -> UpdateOffer:
         """How the BMC takes firmware now."""
-        return updates.offer_of(await self._update_service(await self._layout()))
+        return (await self._updating()).offer
 
     async def start_update(self, order: UpdateOrder) -> TaskUri | None:
         """Start one update."""
-        return await updates.start(self._access, await self._update_service(await self._layout()), order)
+        return await (await self._updates()).start(await self._updating(), order)
 
     async def start_staged(self) -> TaskUri | None:
         """UpdateService.StartUpdate."""
-        raise BmcRefused(self._access.bmc, "offers no UpdateService.StartUpdate", NOT_OFFERED)
+        return await (await self._updates()).start_staged(await self._updating())
 
     async def cycle(self, activation: Activation) -> None:
         """AUX_CYCLE or AC_CYCLE."""
@@ -183,12 +183,29 @@ class RedfishBmc:
             return tasks.task_of(uri, await self._access.get_any(uri))
         except BmcRefused as error:  # a monitor hands on the refusal of the request that it stands for
             return tasks.failed(uri, error.message)
+        except ResourceGone:
+            found = next((one for one in await self._task_members() if started.stands_for(uri, *one)), None)
+            if found is None:
+                raise
+            return tasks.listed(TaskUri(found[0]), found[1])
 
     async def tasks(self) -> tuple[Task, ...]:
         """All tasks that the BMC lists."""
+        return tuple(tasks.listed(TaskUri(path), document) for path, document in await self._task_members())
+
+    async def _task_members(self) -> Members:
         layout = await self._layout()
         _, members = await self._reader(layout).members(await self._place("Tasks", "Tasks"))
-        return tuple(tasks.listed(TaskUri(path), document) for path, document in members)
+        return members
+
+    async def _updates(self) -> updates.Updates:
+        return updates.Updates(self._access, await self._place("Tasks", "Tasks"), self.tasks)
+
+    async def _updating(self) -> update_service.UpdateService:
+        layout = await self._layout()
+        document = await self._update_service(layout)
+        info = await self._reader(layout).optional(update_service.needs_action_info(document))
+        return update_service.read(document, info)
 
     async def _place(self, service: str, name: str) -> str | None:
         """Where a service of the root keeps something; read once per session. None where there is no such service."""

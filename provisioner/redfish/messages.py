@@ -7,6 +7,8 @@ import orjson
 
 EXTENDED_INFO = "@Message.ExtendedInfo"
 LONGEST = 500
+FINE = frozenset({"Success", "Accepted", "Created", "NoOperation"})
+"""Messages of the Base registry (DSP8011) that say that all is well."""
 
 
 def words_of(content: bytes) -> str:
@@ -30,6 +32,49 @@ def extended_info(body: Any) -> Iterator[dict[str, Any]]:
                 yield one
             elif isinstance(one, str):
                 yield {"Message": one}
+
+
+def ids_of(content: bytes) -> tuple[str, ...]:
+    """MessageIds of all messages of an answer, without registry and version: some BMCs leave those out."""
+    try:
+        body = orjson.loads(content)
+    except orjson.JSONDecodeError:
+        return ()
+    error = body.get("error") if isinstance(body, dict) else None
+    code = error.get("code") if isinstance(error, dict) else None
+    found = [one.get("MessageId") for one in extended_info(body)] + [code]
+    return tuple(dict.fromkeys(one.rpartition(".")[2] for one in found if isinstance(one, str) and one))
+
+
+def failure_in(content: bytes) -> str:
+    """What an answer with a good status says went wrong; empty when nothing did.
+
+    bmcweb#75: a push was answered 200, with "Success" at the top of the body and the error beside it.
+    """
+    try:
+        body = orjson.loads(content)
+    except orjson.JSONDecodeError:
+        return ""
+    if not isinstance(body, dict):
+        return ""
+    inner = body.get("error")
+    wrong = [one for one in extended_info({EXTENDED_INFO: body.get(EXTENDED_INFO)}) if _severity(one) == "critical"]
+    if isinstance(inner, dict):
+        told = list(extended_info(inner))
+        wrong += [one for one in told if not _is_fine(one)]
+        if not told and not _is_fine({"MessageId": inner.get("code"), "Message": inner.get("message")}):
+            wrong.append({"Message": inner.get("message"), "MessageId": inner.get("code")})
+    words = (one.get("Message") or one.get("MessageId") or "an error without words" for one in wrong)
+    return "; ".join(dict.fromkeys(str(one) for one in words))[:LONGEST]
+
+
+def _severity(one: dict[str, Any]) -> str:
+    return str(one.get("MessageSeverity") or one.get("Severity") or "").lower()
+
+
+def _is_fine(one: dict[str, Any]) -> bool:
+    known = str(one.get("MessageId") or "").rpartition(".")[2] in FINE
+    return known or _severity(one) == "ok"
 
 
 def _texts(body: Any) -> Iterator[str]:

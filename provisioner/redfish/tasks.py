@@ -2,39 +2,30 @@
 
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import urlsplit
 
 import orjson
 
 from provisioner.models.identifiers import TaskUri
 from provisioner.models.inventory import Task
 from provisioner.redfish.answer import Answer
+from provisioner.redfish.messages import failure_in
 from provisioner.redfish.resources.task import TaskEntry
-from provisioner.redfish.snapshot import Document, Snapshot, link
+from provisioner.redfish.snapshot import Document, Snapshot
+from provisioner.redfish.started import body_of
 
 ACCEPTED = 202
+STANDARD = frozenset({"", "Base", "Update", "TaskEvent"})
+"""Registries of DSP8011 and its like, whose ids say no more than their texts."""
 RUNNING, COMPLETED = "Running", "Completed"
-
-
-def started_task(answer: Answer) -> TaskUri | None:
-    """Where the answer to a start says that its task is; None when it does not say.
-
-    The Task itself, when it is in the body, is better than the monitor in `Location`: monitors vanish when done.
-    """
-    body = _body(answer)
-    location = urlsplit(answer.headers.get("Location", "")).path
-    monitor = body.get("TaskMonitor")
-    if "TaskState" in body or "#Task." in str(body.get("@odata.type")):
-        found = link(body) or location or monitor
-    else:
-        found = location or link(body) or monitor
-    return TaskUri(found) if isinstance(found, str) and found else None
 
 
 def task_of(uri: TaskUri, answer: Answer) -> Task:
     """One look at a task or at its monitor, which answers 202 while it runs and then whatever the request answered."""
-    body = _body(answer)
+    body = body_of(answer)
     if "TaskState" not in body:
+        wrong = failure_in(answer.content)
+        if wrong:
+            return failed(uri, wrong)
         state = RUNNING if answer.status_code == ACCEPTED else COMPLETED
         return Task(uri=uri, state=state, status="", percent=None, messages=tuple(_messages(body.get("Messages"))))
     return listed(uri, body)
@@ -62,14 +53,6 @@ def listed(uri: TaskUri, document: Document) -> Task:
     )
 
 
-def _body(answer: Answer) -> Document:
-    try:
-        body = answer.json()
-    except ValueError:
-        return {}
-    return body if isinstance(body, dict) else {}
-
-
 def _percent(value: Any) -> int | None:
     """A whole number from 0 to 100, also out of `45.0` and `"45%"`."""
     try:
@@ -80,15 +63,15 @@ def _percent(value: Any) -> int | None:
 
 
 def _messages(value: Any) -> Iterator[str]:
+    """In the BMC's order; those of a registry that is not DMTF's with their id, which support will ask for."""
     for one in value if isinstance(value, list) else [value]:
-        text = (one.get("Message") or one.get("MessageId")) if isinstance(one, dict) else one
-        if isinstance(text, str) and text:
+        text, identity = (one.get("Message"), one.get("MessageId")) if isinstance(one, dict) else (one, None)
+        if isinstance(identity, str) and identity.partition(".")[0] not in STANDARD:
+            yield f"{text} ({identity})" if isinstance(text, str) and text else identity
+        elif isinstance(text, str) and text:
             yield text
-
-
-def _request(payload: Any) -> str:
-    value = payload.get("TargetUri") if isinstance(payload, dict) else None
-    return value if isinstance(value, str) else ""
+        elif isinstance(identity, str) and identity:
+            yield identity
 
 
 def _targets(payload: Any) -> tuple[str, ...]:
@@ -100,3 +83,8 @@ def _targets(payload: Any) -> tuple[str, ...]:
         return ()
     targets = request.get("Targets") if isinstance(request, dict) else None
     return tuple(one for one in targets if isinstance(one, str)) if isinstance(targets, list) else ()
+
+
+def _request(payload: Any) -> str:
+    value = payload.get("TargetUri") if isinstance(payload, dict) else None
+    return value if isinstance(value, str) else ""

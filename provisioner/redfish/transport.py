@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from contextvars import ContextVar
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, BinaryIO, Self
 from urllib.parse import urljoin, urlsplit
 
 import aiohttp
@@ -20,6 +20,8 @@ from provisioner.redfish.tls import Trust, authority
 LARGEST_BODY_BYTES = 32 * 1024 * 1024
 LARGEST_LOOK_BYTES = 64 * 1024
 IDLE_SECONDS = 15.0
+Content = aiohttp.FormData | BinaryIO
+"""What is pushed: a form, or a file as it is."""
 
 
 class Transport:
@@ -84,20 +86,20 @@ class Transport:
         *,
         headers: Mapping[str, str] | None = None,
         json: object = None,
-        form: aiohttp.FormData | None = None,
+        content: Content | None = None,
         kept: bool = False,
     ) -> Answer:
         """One request that changes something, sent once; over a connection of its own unless `kept` allows any.
 
         A kept connection may have died unseen, and then nobody knows whether the BMC acted: good enough for sessions.
-        Raises `BmcUnreachable` when nothing was written, `AnswerLost` otherwise. A `form` may take long.
+        Raises `BmcUnreachable` when nothing was written, `AnswerLost` otherwise. `content` may take long.
         """
-        data: Any = form
+        data: Any = content
         fields = dict(headers or {})
         if json is not None:
             data = orjson.dumps(json)
             fields["Content-Type"] = "application/json"
-        seconds = self._timeouts.push_seconds if form is not None else self._timeouts.read_seconds
+        seconds = self._timeouts.push_seconds if content is not None else self._timeouts.read_seconds
         return await self._exchange(address, trust, method, path, headers=fields, data=data, seconds=seconds, kept=kept)
 
     async def _get(self, address: BmcAddress, trust: Trust, path: str, *, headers: Mapping[str, str] | None) -> Answer:

@@ -1,82 +1,152 @@
-"""Starting a firmware update by the transport that the BMC offers: pull (SimpleUpdate) first, else multipart push."""
+"""Starting a firmware update: by a transport that both sides take, sent once; its task found wherever it is named."""
 
-from collections.abc import Callable
-from pathlib import Path
-from urllib.parse import urlsplit
-
-import aiohttp
-import orjson
+from collections.abc import Awaitable, Callable
+from http import HTTPStatus
 
 from profiles.firmware.component import Transport
-from provisioner.errors import BmcRefused
+from provisioner.errors import BmcError, BmcRefused, BmcUnreachable, OneTargetOnly, ResourceGone
 from provisioner.models.identifiers import TaskUri
-from provisioner.models.update import UpdateOffer, UpdateOrder
+from provisioner.models.inventory import Task
+from provisioner.models.update import UpdateOrder
+from provisioner.redfish import update_requests as requests
 from provisioner.redfish.access import Access
 from provisioner.redfish.answer import Answer
-from provisioner.redfish.connector import SingleShotConnector
-from provisioner.redfish.resources.update_service import UpdateTransports
-from provisioner.redfish.snapshot import Document, Snapshot
-from provisioner.redfish.tasks import started_task
+from provisioner.redfish.messages import failure_in
+from provisioner.redfish.refusals import busy, fits_no_transport, one_target_only
+from provisioner.redfish.snapshot import folded, links
+from provisioner.redfish.started import newcomer, started_task
+from provisioner.redfish.update_service import UpdateService
 
-TOO_LARGE = 413
 NOT_OFFERED = 501
+NAMES = {
+    Transport.SIMPLE_UPDATE: "SimpleUpdate",
+    Transport.MULTIPART: "MultipartHttpPushUri",
+    Transport.HTTP_PUSH: "HttpPushUri",
+}
 
 
-async def start(access: Access, service: Document, order: UpdateOrder) -> TaskUri | None:
-    """Start one update and return its task, or None when the BMC names none.
+class Updates:
+    """One caller's updates on one BMC. `tasks` is the path of the task collection, `listed` reads all of them."""
 
-    Raises `BmcRefused` before anything is sent when the package is too large or no transport is offered, and
-    `AnswerLost` when nobody knows whether it started.
-    """
-    offers = _offers(service)
-    package, targets = order.package, order.targets
-    largest = offers.largest_bytes
-    if isinstance(largest, int) and 0 < largest < package.size_bytes:
-        said = f"package of {package.size_bytes} bytes, but MaxImageSizeBytes is {largest}"
-        raise BmcRefused(access.bmc, said, TOO_LARGE)
-    protocol = urlsplit(package.url).scheme.upper()
-    if offers.simple_update and protocol in (offers.transfer_protocols or [protocol]):
-        return started_task(await access.act(_pull(offers.simple_update, package.url, targets=targets)))
-    if offers.multipart_uri:
-        return started_task(await access.push(offers.multipart_uri, lambda: _form(package.path, targets)))
-    raise BmcRefused(access.bmc, f"offers neither SimpleUpdate over {protocol} nor MultipartHttpPushUri", NOT_OFFERED)
+    def __init__(self, access: Access, tasks: str | None, listed: Callable[[], Awaitable[tuple[Task, ...]]]) -> None:
+        """Ask for nothing yet."""
+        self._access = access
+        self._tasks = tasks
+        self._listed = listed
+
+    async def start(self, service: UpdateService, order: UpdateOrder) -> TaskUri | None:
+        """Start one update and return its task, or None when the BMC names none and none is new in its list.
+
+        A transport that the BMC offers and then refuses gives way to the next one, never tried twice. Raises
+        `BmcRefused` when nothing was begun: too large, refused by all, or an error in an answer that looks good;
+        `OneTargetOnly`; `BmcUnreachable` while another update runs; `AnswerLost` when nobody knows whether it started.
+        """
+        ways = self._ways(service, order)
+        refusals: list[BmcError] = []
+        before = await self._known()
+        for transport in ways:
+            try:
+                answer = await self._send(service, order, transport)
+            except (BmcRefused, ResourceGone) as error:
+                self._judge(error, order, transport)
+                refusals.append(error)
+                continue
+            return await self._task(answer, before, service)
+        raise self._all(ways, refusals)
+
+    async def start_staged(self, service: UpdateService) -> TaskUri | None:
+        """UpdateService.StartUpdate. Raises `BmcRefused` where it is not offered, or nothing waits for it."""
+        if service.start_update is None:
+            raise BmcRefused(self._access.bmc, "offers no UpdateService.StartUpdate", NOT_OFFERED)
+        before = await self._known()
+        try:
+            answer = await self._access.act(requests.post(service.start_update, {}))
+        except BmcRefused as error:
+            if busy(error):
+                raise BmcUnreachable(self._access.bmc, error.message) from error
+            raise
+        return await self._task(answer, before, service)
+
+    def _ways(self, service: UpdateService, order: UpdateOrder) -> tuple[Transport, ...]:
+        """Transports to try, in order. Raises `BmcRefused` before anything is sent."""
+        offer, size = service.offer, order.package.size_bytes
+        if offer.largest_bytes is not None and offer.largest_bytes < size:
+            said = f"package of {size} bytes, but MaxImageSizeBytes is {offer.largest_bytes}"
+            raise BmcRefused(self._access.bmc, said, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+        if service.one_target and len(order.targets or ()) > 1:
+            raise OneTargetOnly(self._access.bmc, "takes one target with each update", HTTPStatus.BAD_REQUEST)
+        found: list[Transport] = []
+        reasons: list[str] = []
+        for transport in order.transports or offer.transports:
+            reason = fits_no_transport(service, order, transport)
+            if reason:
+                reasons.append(f"{NAMES[transport]} {reason}")
+            elif transport not in found:
+                found.append(transport)
+        if not found:
+            said = "; ".join(reasons) or "its UpdateService offers neither SimpleUpdate nor a push"
+            raise BmcRefused(self._access.bmc, f"no way to send {order.package.path.name}: {said}", NOT_OFFERED)
+        return tuple(found)
+
+    async def _send(self, service: UpdateService, order: UpdateOrder, transport: Transport) -> Answer:
+        if transport is Transport.SIMPLE_UPDATE:
+            return await self._access.act(requests.pull(service, order))
+        if transport is Transport.MULTIPART:
+            return await requests.push_form(self._access, service, order)
+        if service.offer.busy:
+            raise BmcUnreachable(self._access.bmc, "HttpPushUri is reserved by another client (HttpPushUriTargetsBusy)")
+        return await requests.push_file(self._access, service, order)
+
+    def _judge(self, error: BmcError, order: UpdateOrder, transport: Transport) -> None:
+        """Raise what no other transport would change."""
+        said = f"{NAMES[transport]}: {error.message}"
+        if not isinstance(error, BmcRefused):
+            return
+        if busy(error):
+            raise BmcUnreachable(self._access.bmc, said) from error
+        if len(order.targets or ()) > 1 and one_target_only(error):
+            raise OneTargetOnly(self._access.bmc, said, error.status, error.ids) from error
+        if error.status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+            raise BmcRefused(self._access.bmc, said, error.status, error.ids) from error
+
+    def _all(self, ways: tuple[Transport, ...], refusals: list[BmcError]) -> BmcRefused:
+        """The status of the first refusal, with the words of all."""
+        words = "; ".join(f"{NAMES[one]}: {error.message}" for one, error in zip(ways, refusals, strict=True))
+        first = refusals[0]
+        status = first.status if isinstance(first, BmcRefused) else int(HTTPStatus.NOT_FOUND)
+        return BmcRefused(self._access.bmc, words, status, first.ids if isinstance(first, BmcRefused) else ())
+
+    async def _known(self) -> frozenset[str] | None:
+        """The tasks that are there before anything is sent; None when the BMC shows none of them."""
+        try:
+            return (
+                frozenset(map(folded, links(await self._access.document(self._tasks), "Members")))
+                if self._tasks
+                else None
+            )
+        except (BmcRefused, ResourceGone):
+            return None
+
+    async def _task(self, answer: Answer, before: frozenset[str] | None, service: UpdateService) -> TaskUri | None:
+        """Named in the answer, else the one that is new. Raises `BmcRefused` for an error in an answer that looks good.
+
+        Nothing else is raised: the update has been sent, and a look that fails now must not hide that.
+        """
+        found = started_task(answer, self._tasks)
+        if found is None and before is not None:
+            try:
+                found = newcomer(before, await self._listed(), requests=_ways_in(service))
+            except BmcError:
+                found = None
+        wrong = failure_in(answer.content)
+        if found is None and wrong:
+            raise BmcRefused(
+                self._access.bmc, f"answered {answer.status_code} and meant no: {wrong}", answer.status_code
+            )
+        return found
 
 
-def offer_of(service: Document) -> UpdateOffer:
-    """What the UpdateService advertises."""
-    offers = _offers(service)
-    largest = offers.largest_bytes
-    known = ((Transport.SIMPLE_UPDATE, offers.simple_update), (Transport.MULTIPART, offers.multipart_uri))
-    return UpdateOffer(
-        transports=tuple(transport for transport, offered in known if offered),
-        protocols=tuple(offers.transfer_protocols or ()),
-        largest_bytes=largest if isinstance(largest, int) and largest > 0 else None,
-    )
-
-
-def _offers(service: Document) -> UpdateTransports:
-    snapshot = Snapshot()
-    snapshot.add("/", service)
-    return UpdateTransports(snapshot, "/")
-
-
-def _pull(action: str, url: str, *, targets: tuple[str, ...] | None) -> Callable[[SingleShotConnector], Answer]:
-    body: Document = {"ImageURI": url, "TransferProtocol": urlsplit(url).scheme.upper()}
-    if targets is not None:
-        body["Targets"] = list(targets)
-
-    def work(connector: SingleShotConnector) -> Answer:
-        answer: Answer = connector.post(action, data=body)
-        return answer
-
-    return work
-
-
-def _form(path: Path, targets: tuple[str, ...] | None) -> aiohttp.FormData:
-    """The two parts of DSP0266 "Multipart HTTP push updates"; the file is read as it is sent."""
-    parameters: Document = {"Targets": list(targets)} if targets is not None else {}
-    form = aiohttp.FormData()
-    form.add_field("UpdateParameters", orjson.dumps(parameters).decode(), content_type="application/json")
-    file = path.open("rb")  # closed by aiohttp with the request
-    form.add_field("UpdateFile", file, filename=path.name, content_type="application/octet-stream")
-    return form
+def _ways_in(service: UpdateService) -> frozenset[str]:
+    """What a task of ours says that its request went to."""
+    paths = (service.simple_update, service.multipart, service.push, service.start_update)
+    return frozenset(folded(path) for path in paths if path)

@@ -12,12 +12,13 @@ from provisioner.errors import AnswerLost, BmcError, BmcRefused, BmcUnreachable,
 from provisioner.models.identifiers import TaskUri
 from provisioner.redfish.answer import Answer, judge, retry_after, seen
 from provisioner.redfish.layout import host_of
-from provisioner.redfish.messages import words_of
+from provisioner.redfish.messages import failure_in, ids_of, words_of
 from provisioner.redfish.quirks.known import QUIRKS, traits_of
 from provisioner.redfish.quirks.traits import Facts, Traits
 from provisioner.redfish.reset import CLOSEST, closest
 from provisioner.redfish.snapshot import Snapshot, link, links
-from provisioner.redfish.tasks import started_task, task_of
+from provisioner.redfish.started import started_task
+from provisioner.redfish.tasks import task_of
 
 _SPECIAL = """error @Message.ExtendedInfo Message MessageId message code Members @odata.id TaskState TaskStatus
 PercentComplete Messages Payload JsonBody Targets TaskMonitor Boot Actions"""
@@ -63,7 +64,7 @@ def test_no_error_body_is_too_odd(body: Any, raw: bytes) -> None:
 
 @given(status=st.integers(200, 599), body=JSON, method=st.sampled_from(["GET", "POST", "PATCH", "DELETE"]))
 def test_each_answer_means_one_thing(status: int, body: Any, method: str) -> None:
-    """A read says yes only with a JSON object; a write is lost at 5xx, as the BMC may have acted."""
+    """A read says yes only with a JSON object; a write is lost at 5xx, as the BMC may have acted, but not implemented is no."""
     expected = _meaning(status, body, reads=method == "GET")
     if expected is None:
         judge("10.0.0.1:443", method, "/x", _answer(status, body))
@@ -79,8 +80,8 @@ def _meaning(status: int, body: Any, *, reads: bool) -> type[BmcError] | None:
     if status < 300:
         return BmcUnreachable if reads and not isinstance(body, dict) else None
     if status < 400:
-        return BmcUnreachable
-    if status < 500:
+        return None if status == 303 and not reads else BmcUnreachable
+    if status < 500 or (status == 501 and not reads):
         return table.get(status, BmcRefused)
     return table.get(status, BmcUnreachable if reads else AnswerLost)
 
@@ -89,8 +90,10 @@ def _meaning(status: int, body: Any, *, reads: bool) -> type[BmcError] | None:
 def test_no_task_is_too_odd(body: Any, status: int, location: str) -> None:
     """A task that cannot be understood is still a task with a state."""
     answer = _answer(status, body, Location=location)
-    uri = started_task(answer)
-    assert uri is None or uri
+    uri = started_task(answer, "/redfish/v1/TaskService/Tasks")
+    assert uri is None or uri.startswith("/")
+    assert isinstance(failure_in(answer.content), str)
+    assert all(ids_of(answer.content))
     task = task_of(TaskUri("/t"), answer)
     assert task.percent is None or 0 <= task.percent <= 100
     assert all(isinstance(one, str) for one in (*task.messages, *task.targets, task.state))
