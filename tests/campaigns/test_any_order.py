@@ -44,7 +44,10 @@ class AnyOrder(RuleBasedStateMachine):
         self.moves: Counter[tuple[NodeName, int]] = Counter()
 
     @initialize(
-        per_rack=st.integers(1, 3), per_site=st.integers(1, 6), canaries=st.integers(0, 3), taken=st.sets(one_of_them)
+        per_rack=st.integers(1, 2),
+        per_site=st.integers(1, 4),
+        canaries=st.integers(0, 2),
+        taken=st.sets(one_of_them, max_size=2),
     )
     def begin(self, per_rack: int, per_site: int, canaries: int, taken: set[NodeName]) -> None:
         self.campaign = replace(self.campaign, limits=CampaignLimits(per_rack, per_site, canaries))
@@ -55,6 +58,12 @@ class AnyOrder(RuleBasedStateMachine):
     def look(self, worker: int) -> None:
         """Whatever it was about to do before is lost."""
         self.workers[worker] = Seen(self.campaign, dict(self.nodes), step(self.campaign, self.nodes, self.now))
+
+    @rule(times=st.integers(1, 4))
+    def a_worker_is_not_disturbed(self, times: int) -> None:
+        for _ in range(times):
+            self.look(1)
+            self.act(1, 6)
 
     @precondition(lambda self: self.workers)
     @rule(worker=st.integers(0, 1), until=st.integers(0, 6))
@@ -83,7 +92,7 @@ class AnyOrder(RuleBasedStateMachine):
             self.nodes[move.node] = moved(node)
             self.moves[move.node, move.generation] += 1
 
-    @rule(hours=st.integers(0, 3))
+    @rule(hours=st.integers(0, 1))
     def time_passes(self, hours: int) -> None:
         self.now += timedelta(hours=hours)
 
@@ -99,7 +108,7 @@ class AnyOrder(RuleBasedStateMachine):
 
     @rule(name=one_of_them)
     def a_node_is_held(self, name: NodeName) -> None:
-        if self.nodes[name].hold is None:
+        if self.nodes[name].hold is None and self.nodes[name].state is not State.IN_PRODUCTION:
             self.nodes[name] = held(self.nodes[name])
 
     @rule(name=one_of_them)
