@@ -18,6 +18,7 @@ _COMMANDS = {
     "plan": "provisioner.commands.plan:plan",
     "image": "provisioner.commands.image:image_app",
     "boot": "provisioner.commands.boot:boot_app",
+    "firmware": "provisioner.commands.firmware:firmware_app",
     "compat": "provisioner.commands.compat:compat_app",
     "doctor": "provisioner.commands.doctor:doctor",
     "bench": "provisioner.bench.command:bench_app",

@@ -57,7 +57,9 @@ class Record:
     def encode(self, revision: int, bitmap_bytes: int, *, downstream: bool = False) -> bytes:
         bitmap = sum(1 << one for one in self.applicable).to_bytes(bitmap_bytes, "little")
         count = len(self.descriptors) if self.count is None else self.count
-        head = struct.pack("<BIBBH", count, self.flags, self.version.kind, len(self.version.data), len(self.package_data))
+        head = struct.pack(
+            "<BIBBH", count, self.flags, self.version.kind, len(self.version.data), len(self.package_data)
+        )
         if revision == 4:
             head += struct.pack("<I", len(self.manifest))
         body = head + bitmap + self.version.data

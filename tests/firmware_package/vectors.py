@@ -43,7 +43,7 @@ def three_at_one_place() -> Built:
 
 
 def with_everything() -> Built:
-    """openbmc/libpldm, package of DSP0267 1.3: manifests, a downstream device, opaque data; its image is in the header."""
+    """openbmc/libpldm, DSP0267 1.3: manifests, a downstream device, opaque data; its image lies in the header."""
     device = Record([descriptor(2, UUID_1)], ascii_text("VersionString2"), flags=1, applicable={0})
     device.manifest = manifest(3, b"\x20\xaf", b"\x21\x22\x23\x24")
     downstream = Record([descriptor(2, UUID_1)], ascii_text("VersionString1"), flags=1, applicable={0})
