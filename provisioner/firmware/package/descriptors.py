@@ -51,10 +51,6 @@ def value_of(descriptor: Descriptor) -> str:
 
 def read_descriptors(record: FieldReader, count: int) -> tuple[Descriptor, ...]:
     """The next `count` descriptors of a record. Raises `PackageError`."""
-    if count == 0:
-        record.refuse(
-            "descriptor count", "0: the standard wants at least one descriptor that names a vendor", record.end
-        )
     return tuple(_read(record, number) for number in range(count))
 
 

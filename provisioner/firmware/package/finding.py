@@ -46,11 +46,10 @@ class Findings:
             self._left_out += 1
 
     def extend(self, field: str, base: int, others: Iterable[PackageFinding]) -> None:
-        """Findings about a part named `field` that starts at byte `base`; all of the file where it has no name."""
+        """Findings about a part named `field` that starts at byte `base`."""
         for one in others:
             offset = None if one.offset is None else base + one.offset
-            name = f"{field}, {one.field}" if field else one.field
-            self.add(one.severity, name, offset, one.text)
+            self.add(one.severity, f"{field}, {one.field}", offset, one.text)
 
     def all(self) -> tuple[PackageFinding, ...]:
         """In the order of the file; the last says how many were left out."""

@@ -19,7 +19,6 @@ def read_package(source: Source, *, strict: bool = False) -> PldmPackage:
     """
     outer = read_pldm(source, strict=strict)
     findings = Findings()
-    findings.extend("", 0, outer.findings)
     inner: list[tuple[int, PldmPackage]] = []
     header_bytes, summed_bytes = 0, 0
     for number, component in enumerate(outer.components):
@@ -34,7 +33,7 @@ def read_package(source: Source, *, strict: bool = False) -> PldmPackage:
         findings.extend(f"component {number}", image.offset, package.findings)
         inner.append((number, package))
         header_bytes += package.header_bytes
-    return replace(outer, inner=tuple(inner), findings=findings.all())
+    return replace(outer, inner=tuple(inner), findings=(*outer.findings, *findings.all()))
 
 
 def _inner(source: Source, number: int, image: Extent, *, strict: bool, sums: bool) -> PldmPackage:

@@ -98,8 +98,12 @@ def _record(header: FieldReader, name: str) -> FieldReader:
 
 
 def _fixed(record: FieldReader, layout: Layout, text: str) -> _Fixed:
+    start = record.offset
+    count = record.number("descriptor count", 1)
+    if count == 0:
+        record.refuse("descriptor count", "0, and the standard wants at least one, which names a vendor", start)
     return _Fixed(
-        descriptors=record.number("descriptor count", 1),
+        descriptors=count,
         flags=record.number("update option flags", 4),
         text_type=record.number(f"{text} type", 1),
         text_bytes=record.number(f"{text} length", 1),
