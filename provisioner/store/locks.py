@@ -8,11 +8,13 @@ _NAMESPACE = 7421
 
 
 class Lock(IntEnum):
-    """One number per purpose; a transaction that takes several takes them in this order."""
+    """One number per purpose; a transaction that takes several takes them in the order of these lines."""
 
     MIGRATION = 1
     ADMIN_TOKEN = 2
     IDENTITY = 3
+    CAMPAIGN = 5
+    DRIFT = 6
     EVENTS = 4
 
 

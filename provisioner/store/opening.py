@@ -10,9 +10,11 @@ from provisioner.errors import BadInput
 from provisioner.store.bmc_records import SqlLoginFailures, SqlPinnedCertificates, SqlWriteLeases
 from provisioner.store.boots import SqlBoots
 from provisioner.store.burn_ins import SqlBurnIns
+from provisioner.store.campaigns import SqlCampaigns
 from provisioner.store.cipher_check import check_cipher
 from provisioner.store.database import Database, no_one
 from provisioner.store.documents import SqlDocuments
+from provisioner.store.drift import SqlDrift
 from provisioner.store.events import SqlEvents
 from provisioner.store.found_bmcs import SqlFoundBmcs
 from provisioner.store.found_hosts import SqlHosts
@@ -42,6 +44,8 @@ class Store:
     found_bmcs: SqlFoundBmcs
     hosts: SqlHosts
     tokens: SqlTokens
+    campaigns: SqlCampaigns
+    drift: SqlDrift
 
     def close(self) -> None:
         """Finish what is queued and close every connection."""
@@ -81,4 +85,6 @@ def open_store(url: str, cipher: Cipher, on_change: Callable[[], None] = no_one)
         found_bmcs=SqlFoundBmcs(database),
         hosts=SqlHosts(database),
         tokens=SqlTokens(database),
+        campaigns=SqlCampaigns(database),
+        drift=SqlDrift(database),
     )

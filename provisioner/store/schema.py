@@ -5,8 +5,10 @@ from sqlalchemy import MetaData
 from provisioner.store.bmc_records import CERTIFICATES, LEASES, LOGIN_FAILURES
 from provisioner.store.boot_tickets import BOOT_TICKETS
 from provisioner.store.burn_ins import HEARTBEATS, RESULTS, RUNS
+from provisioner.store.campaign_tables import CAMPAIGN_LINES, CAMPAIGN_MEMBERS, CAMPAIGNS
 from provisioner.store.cipher_check import CIPHER_CHECK
 from provisioner.store.documents import INVENTORIES, PROGRESS, RELEASES
+from provisioner.store.drift import DRIFT_FINDINGS, DRIFT_TURN, FIRMWARE_READINGS
 from provisioner.store.events import EVENTS
 from provisioner.store.found_bmcs import FOUND_BMCS, LAST_SCAN
 from provisioner.store.found_hosts import FOUND_HOSTS
@@ -38,6 +40,12 @@ TABLES = (
     FOUND_HOSTS,
     TOKENS,
     CIPHER_CHECK,
+    CAMPAIGNS,
+    CAMPAIGN_MEMBERS,
+    CAMPAIGN_LINES,
+    FIRMWARE_READINGS,
+    DRIFT_FINDINGS,
+    DRIFT_TURN,
 )
 
 

@@ -1,0 +1,48 @@
+"""Campaigns, as we remember them."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Protocol
+
+from provisioner.models.campaign import Campaign, CampaignLine
+from provisioner.models.identifiers import NodeName
+
+
+class Campaigns(Protocol):
+    """The campaigns and their histories."""
+
+    async def add(self, campaign: Campaign) -> bool:
+        """Keep a new one; False when the name is taken.
+
+        Raises `Conflict` when one of its nodes is in another campaign that has not ended.
+        """
+        ...
+
+    async def get(self, name: str) -> Campaign:
+        """Raises `NotFound`."""
+        ...
+
+    async def all(self) -> Sequence[Campaign]:
+        """Every campaign with its members, newest first."""
+        ...
+
+    async def unended(self) -> Sequence[str]:
+        """The names of those that have something left to do or to watch, oldest first."""
+        ...
+
+    async def history(self, name: str) -> Sequence[CampaignLine]:
+        """What happened to it, oldest first; what happened to its nodes is in theirs."""
+        ...
+
+    async def claim(self, name: str, holder: str, at: datetime, until: datetime) -> bool:
+        """The lease of a campaign that has not ended, for `holder` until then; False while somebody else has it."""
+        ...
+
+    async def keep(
+        self, seen: Campaign, now: Campaign, at: datetime, *, told: Sequence[str], nodes: Mapping[NodeName, str]
+    ) -> bool:
+        """Replace it, if nobody has since it was `seen`, all in one transaction; False when somebody has.
+
+        `told`: lines of its history; `nodes`: what goes into the histories of nodes.
+        """
+        ...
