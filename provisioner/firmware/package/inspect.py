@@ -4,11 +4,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from provisioner.errors import PackageError
+from provisioner.firmware.package.field_reader import REMEDY
 from provisioner.firmware.package.finding import PackageFinding
 from provisioner.firmware.package.kinds import Kind, recognise
 from provisioner.firmware.package.model import PldmPackage
 from provisioner.firmware.package.packages import read_package
 from provisioner.firmware.package.source import Source, opened, sha256_of
+
+_FWPKG = frozenset({Kind.PLDM, Kind.HPE_FWPKG})
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,10 @@ def inspect(source: Source, *, strict: bool = False) -> Inspection:
 
 
 def inspect_file(path: Path, *, strict: bool = False) -> Inspection:
-    """The same for a file. Raises `BadInput` where it cannot be read."""
+    """The same for a file. Raises `BadInput` where it cannot be read; refuses a .fwpkg that is none of any maker."""
     with opened(path) as source:
-        return inspect(source, strict=strict)
+        inspection = inspect(source, strict=strict)
+    if path.suffix.casefold() == ".fwpkg" and inspection.kind not in _FWPKG:
+        said = f"a .fwpkg is a PLDM package or HPE's ZIP archive with payload.json, and this is {inspection.kind}"
+        raise PackageError("package header identifier", 0, said, REMEDY)
+    return inspection

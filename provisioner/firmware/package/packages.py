@@ -26,7 +26,12 @@ def read_package(source: Source, *, strict: bool = False) -> PldmPackage:
         if image.size_bytes < IDENTIFIER_BYTES or revision_of(source.read(image.offset, IDENTIFIER_BYTES)) is None:
             continue
         if len(inner) == MOST_INNER or header_bytes > MOST_INNER_HEADER_BYTES:
-            findings.add(Severity.WARNING, f"component {number}", image.offset, "one inner package too many; not read")
+            findings.add(
+                Severity.WARNING,
+                f"component {number}",
+                image.offset,
+                "so many inner packages are not read; this is the first left out",
+            )
             break
         summed_bytes += image.size_bytes
         package = _inner(source, number, component.image, strict=strict, sums=summed_bytes <= source.size_bytes)
