@@ -10,12 +10,26 @@ from provisioner.models.identifiers import TaskUri
 from provisioner.models.inventory import FirmwareComponent, Identity, Inventory, Power, Task
 from provisioner.models.secret import Credentials, Secret
 from provisioner.models.update import CycleVerb, UpdateOffer, UpdateOrder
-from provisioner.redfish import accounts, bios, boot, inventory, reset, started, tasks, update_service, updates
+from provisioner.redfish import (
+    accounts,
+    background_copy,
+    bios,
+    boot,
+    cycles,
+    inventory,
+    readiness,
+    reset,
+    started,
+    tasks,
+    update_requests,
+    update_service,
+    updates,
+)
 from provisioner.redfish.access import Access
 from provisioner.redfish.expand import ExpandVerdicts
 from provisioner.redfish.explore import explore
 from provisioner.redfish.layout import Layout
-from provisioner.redfish.reader import Reader
+from provisioner.redfish.reader import Reader, together
 from provisioner.redfish.redact import redacted
 from provisioner.redfish.snapshot import Document, Members, link
 from provisioner.redfish.sweep import sweep
@@ -67,14 +81,17 @@ class RedfishBmc:
         return inventory.inventory_of(self._access.bmc, snapshot, layout, requests=self._access.requests - before)
 
     async def firmware(self) -> tuple[FirmwareComponent, ...]:
-        """The firmware inventory only."""
+        """The firmware inventory, and which of it is being copied now."""
         layout = await self._layout()
         listed = await self._place("UpdateService", "FirmwareInventory")
         _, members = await self._reader(layout).members(listed)
         known = self._access.channel.firmware
         if known is None or known[0] != members:
-            known = self._access.channel.firmware = (members, inventory.firmware_in(members))
-        return known[1]
+            components = inventory.firmware_in(members, layout.traits)
+            known = self._access.channel.firmware = (members, components)
+        if not background_copy.may_have_roots(known[1]):
+            return known[1]
+        return background_copy.marked(known[1], await self._roots_of_trust(layout))
 
     async def change_password(self, username: str, password: Secret) -> None:
         """Set the password of `username`; when it is our own, the session ends and the next call uses the new one."""
@@ -164,17 +181,27 @@ class RedfishBmc:
 
     async def cycle(self, activation: Activation) -> None:
         """AUX_CYCLE or AC_CYCLE."""
-        raise BmcRefused(self._access.bmc, f"offers no verb for {activation}", NOT_OFFERED)
+        cycle = await self._cycle(activation)
+        if cycle is None:
+            raise BmcRefused(self._access.bmc, f"offers no verb for {activation}", NOT_OFFERED)
+        if cycle.target is not None:
+            await self._access.act(update_requests.post(cycle.target, cycle.body))
+            return
+        await self.set_bios(cycle.body)
+        await self.reset("ForceRestart" if await self.power() is Power.ON else "On")
 
-    async def cycle_verb(self, activation: Activation) -> CycleVerb | None:  # noqa: ARG002  as the protocol
-        """No verb is known."""
-        return None
+    async def cycle_verb(self, activation: Activation) -> CycleVerb | None:
+        """The verb that `cycle` would use."""
+        cycle = await self._cycle(activation)
+        return cycle.verb if cycle else None
 
     async def ready(self) -> bool:
-        """The firmware inventory answers."""
+        """All that an update needs answers whole. What was known of its places is looked up anew."""
         try:
-            return bool(await self.firmware())
-        except (BmcUnreachable, ResourceGone):
+            self._access.channel.layout = self._access.channel.firmware = None
+            self._access.channel.places.clear()
+            return await readiness.is_ready(self._access, self._reader(await self._layout()))
+        except (BmcUnreachable, ResourceGone, BmcRefused):
             return False
 
     async def task(self, uri: TaskUri) -> Task:
@@ -197,6 +224,21 @@ class RedfishBmc:
         layout = await self._layout()
         _, members = await self._reader(layout).members(await self._place("Tasks", "Tasks"))
         return members
+
+    async def _cycle(self, activation: Activation) -> cycles.Cycle | None:
+        layout, document = await self._bios()
+        host = await self._access.essential(layout.host)
+        return cycles.chosen(await cycles.offered(self._reader(layout), layout, host, document), activation)
+
+    async def _roots_of_trust(self, layout: Layout) -> Members:
+        """Read all chassis once per session, then only those that copy."""
+        reader, known = self._reader(layout), self._access.channel.roots_of_trust
+        if known is None:
+            _, chassis = await reader.members(link(layout.root, "Chassis"))
+            self._access.channel.roots_of_trust = known = background_copy.roots_in(chassis)
+            return [(path, one) for path, one in chassis if path in known]
+        documents = await together([reader.optional(path) for path in known])
+        return [(path, one or {}) for path, one in zip(known, documents, strict=True)]
 
     async def _updates(self) -> updates.Updates:
         return updates.Updates(self._access, await self._place("Tasks", "Tasks"), self.tasks)

@@ -35,6 +35,9 @@ class Channel:
     firmware: tuple[Members, tuple[FirmwareComponent, ...]] | None = None
     """The last firmware inventory, as documents and as what they mean: most looks find it unchanged."""
 
+    roots_of_trust: tuple[str, ...] | None = None
+    """Chassis that say whether they copy firmware to a second slot; None: nobody has looked."""
+
     @property
     def logged_in(self) -> bool:
         """Requests carry something that the BMC accepted."""
@@ -59,6 +62,7 @@ class Channel:
         """The BMC knows the session no more, or we do not want it any more."""
         self.token = self.session_path = self.account_path = self.layout = None
         self.basic = self.must_change_password = False
+        self.roots_of_trust = None
         self.places.clear()
         self.session.headers = {}
 

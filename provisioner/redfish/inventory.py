@@ -8,7 +8,9 @@ from collections.abc import Iterable
 
 from provisioner.errors import BmcUnreachable
 from provisioner.models.inventory import BootAbilities, FirmwareComponent, Identity, Inventory, Power, Processor
+from provisioner.redfish.background_copy import copies
 from provisioner.redfish.layout import Layout
+from provisioner.redfish.quirks.traits import Traits
 from provisioner.redfish.snapshot import Document, Members, Snapshot, folded, link, links
 
 ENCLOSURES = ("RackMount", "Sled", "Blade", "Shelf", "StandAlone", "Enclosure")
@@ -33,7 +35,7 @@ def inventory_of(bmc: str, snapshot: Snapshot, layout: Layout, *, requests: int)
         processors=tuple(processors),
         memory_gib=_memory_gib(snapshot, layout),
         macs=_macs(snapshot, host),
-        firmware=firmware_of(snapshot, link(layout.root, "UpdateService")),
+        firmware=firmware_of(snapshot, link(layout.root, "UpdateService"), layout.traits),
         boot=boot_abilities_of(snapshot, host),
         requests=requests,
     )
@@ -57,15 +59,15 @@ def power_of(bmc: str, host: Document) -> Power:
         raise BmcUnreachable(bmc, f"PowerState is {host.get('PowerState')!r}") from error
 
 
-def firmware_of(snapshot: Snapshot, update_service: str | None) -> tuple[FirmwareComponent, ...]:
+def firmware_of(snapshot: Snapshot, update_service: str | None, traits: Traits) -> tuple[FirmwareComponent, ...]:
     """The firmware inventory, in the BMC's order."""
     inventory = link(snapshot.document(update_service), "FirmwareInventory")
-    return firmware_in(snapshot.members(inventory))
+    return firmware_in(snapshot.members(inventory), traits)
 
 
-def firmware_in(members: Iterable[tuple[str, Document]]) -> tuple[FirmwareComponent, ...]:
+def firmware_in(members: Iterable[tuple[str, Document]], traits: Traits) -> tuple[FirmwareComponent, ...]:
     """The same, from a collection that was read by itself."""
-    return tuple(_component(path, document) for path, document in members)
+    return tuple(_component(path, document, traits) for path, document in members)
 
 
 def boot_abilities_of(snapshot: Snapshot, host: Document) -> BootAbilities:
@@ -152,7 +154,7 @@ def _macs(snapshot: Snapshot, host: Document) -> tuple[str, ...]:
     return tuple(dict.fromkeys(mac.lower() for mac in found if mac))
 
 
-def _component(path: str, document: Document) -> FirmwareComponent:
+def _component(path: str, document: Document, traits: Traits) -> FirmwareComponent:
     identity = str(document.get("Id") or path.rstrip("/").rpartition("/")[2])
     version = document.get("Version")
     return FirmwareComponent(
@@ -161,6 +163,9 @@ def _component(path: str, document: Document) -> FirmwareComponent:
         name=str(document.get("Name") or identity),
         version=str(version) if version else None,
         updateable=bool(document.get("Updateable")),
+        write_protected=traits.write_protection_told and document.get("WriteProtected") is True,
+        copying=copies(document),
+        related=links(document, "RelatedItem"),
     )
 
 

@@ -64,7 +64,7 @@ def test_no_error_body_is_too_odd(body: Any, raw: bytes) -> None:
 
 @given(status=st.integers(200, 599), body=JSON, method=st.sampled_from(["GET", "POST", "PATCH", "DELETE"]))
 def test_each_answer_means_one_thing(status: int, body: Any, method: str) -> None:
-    """A read says yes only with a JSON object; a write is lost at 5xx, as the BMC may have acted, but not implemented is no."""
+    """A read says yes only with a JSON object; a write is lost at 5xx, as the BMC may have acted; 501 is a no."""
     expected = _meaning(status, body, reads=method == "GET")
     if expected is None:
         judge("10.0.0.1:443", method, "/x", _answer(status, body))

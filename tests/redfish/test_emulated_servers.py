@@ -1,33 +1,27 @@
 """Emulated servers over HTTPS: three personas, and what goes wrong with them."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from aiohttp import web
 
 from emulator.package import Header, build_package
-from emulator.testing import Bmc, EmulatedFleet, RunningBmc
+from emulator.testing import Bmc, EmulatedFleet
 from provisioner.errors import AnswerLost, BmcUnreachable, LoginBudgetSpent, LoginRefused, ResourceGone
 from provisioner.models.boot import BootMethod
-from provisioner.models.identifiers import TaskUri
-from provisioner.models.inventory import Power, Task
-from provisioner.models.node import BmcAddress
+from provisioner.models.inventory import Power
 from provisioner.models.package import Package
 from provisioner.models.secret import Credentials, Secret
 from provisioner.models.update import UpdateOrder
-from provisioner.redfish.bmc import RedfishBmc
 from provisioner.redfish.timeouts import Timeouts
 from provisioner.redfish.tls import TlsMode
+from tests.redfish.emulated import TIMEOUTS, address, files, finished, label, ours, until
 from tests.redfish.site import Site
 
 pytestmark = pytest.mark.xdist_group("redfish-fleet")  # one fleet for all of them
 HGX, DELL, GB200 = range(3)
-NEW = Secret("A-new-passw0rd-77")
-TIMEOUTS = Timeouts(connect_seconds=5.0, read_seconds=10.0)
 
 
 @pytest.fixture(scope="module")
@@ -44,40 +38,6 @@ async def site() -> AsyncIterator[Site]:
     made = Site(TlsMode.PIN, timeouts=TIMEOUTS)
     yield made
     await made.bmcs.close()
-
-
-def address(one: RunningBmc) -> BmcAddress:
-    """Where it answers."""
-    return BmcAddress(one.address, one.port)
-
-
-def label(one: RunningBmc) -> Credentials:
-    """As printed on it."""
-    return Credentials(one.username, Secret(one.password))
-
-
-@asynccontextmanager
-async def ours(site: Site, one: RunningBmc) -> AsyncIterator[RedfishBmc]:
-    """Logged in with a password that is ours: GB200 insists on a new one, for the others the label's is good enough."""
-    try:
-        opening = site.bmcs.open(address(one), label(one))
-        opened = await opening.__aenter__()
-        must_change = opened.must_change_password
-        if must_change:
-            await opened.change_password(one.username, NEW)
-        await opening.__aexit__(None, None, None)
-        credentials = Credentials(one.username, NEW) if must_change else label(one)
-    except LoginRefused:
-        credentials = Credentials(one.username, NEW)
-    async with site.bmcs.open(address(one), credentials) as again:
-        yield again
-
-
-async def until(done: Callable[[], Any], seconds: float = 20.0) -> None:
-    """Wait for the emulator's own truth."""
-    async with asyncio.timeout(seconds):
-        while not await asyncio.to_thread(done):  # noqa: ASYNC110 - the emulator is another process
-            await asyncio.sleep(0.05)
 
 
 @pytest.mark.parametrize(("which", "gpus"), [(HGX, 8), (DELL, 8), (GB200, 4)])
@@ -274,25 +234,3 @@ async def test_a_task_that_has_vanished_is_gone(fleet: EmulatedFleet, site: Site
                 await finished(bmc, uri)
     finally:
         fleet.clear_fault(one.name, "task-vanishes")
-
-
-async def finished(bmc: RedfishBmc, uri: TaskUri) -> Task:
-    """Look until it does not run any more."""
-    async with asyncio.timeout(20):
-        while (task := await bmc.task(uri)).state in {"New", "Starting", "Running", "Pending"}:  # noqa: ASYNC110
-            await asyncio.sleep(0.05)  # the BMC is another process
-    return task
-
-
-@asynccontextmanager
-async def files(folder: Path) -> AsyncIterator[str]:
-    """A web server for the BMC to fetch from."""
-    app = web.Application()
-    app.router.add_static("/", folder)
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    try:
-        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
-    finally:
-        await runner.cleanup()

@@ -17,6 +17,12 @@ QUIRKS: tuple[Quirk, ...] = (
         change=lambda traits: replace(traits, device_collection=("Oem", "Hpe", "Links", "Devices")),
         source="Cray-HPE/csm-redfish-interface-emulator mockups/XL675d_A100",
     ),
+    Quirk(
+        name="every-entry-is-write-protected",
+        applies=lambda bmc: "lenovo" in (bmc.vendor + bmc.manufacturer).lower(),
+        change=lambda traits: replace(traits, write_protection_told=False),
+        source="dsx-ai-factory/libredfish, Lenovo mockup: WriteProtected and Updateable are both true, and it updates",
+    ),
 )
 
 

@@ -12,6 +12,8 @@ class Traits:
     """Send BootSourceOverrideMode with every override, also when it already reads UEFI (`boot.py`)."""
     device_collection: tuple[str, ...] = ()
     """Where, below a chassis, an OEM collection lists its GPUs (`sweep.py`)."""
+    write_protection_told: bool = True
+    """WriteProtected of a firmware entry means what DSP0268 says (`inventory.py`)."""
 
 
 @dataclass(frozen=True, slots=True)
