@@ -38,6 +38,10 @@ class Campaigns(Protocol):
         """The lease of a campaign that has not ended, for `holder` until then; False while somebody else has it."""
         ...
 
+    async def may_move(self, name: str, node: NodeName, generation: int) -> bool:
+        """The campaign is running, and it is the node's turn with this generation."""
+        ...
+
     async def keep(
         self, seen: Campaign, now: Campaign, at: datetime, *, told: Sequence[str], nodes: Mapping[NodeName, str]
     ) -> bool:

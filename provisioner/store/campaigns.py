@@ -66,6 +66,13 @@ class SqlCampaigns:
         taken = statement.values(holder=holder, leased_until=until)
         return await self._database.write(lambda connection: connection.execute(taken).rowcount > 0)
 
+    async def may_move(self, name: str, node: NodeName, generation: int) -> bool:
+        """As the protocol says."""
+        query = select(_MEMBERS.node).join(CAMPAIGNS, CAMPAIGNS.c.name == _MEMBERS.campaign)
+        turn = (_MEMBERS.node == node, _MEMBERS.generation == generation, _MEMBERS.state == MemberState.MOVING.value)
+        running = query.where(CAMPAIGNS.c.name == name, CAMPAIGNS.c.state == CampaignState.RUNNING.value, *turn)
+        return await self._database.read_row(lambda connection: connection.scalar(running)) is not None
+
     async def keep(
         self, seen: Campaign, now: Campaign, at: datetime, *, told: Sequence[str], nodes: Mapping[NodeName, str]
     ) -> bool:
