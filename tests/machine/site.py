@@ -92,7 +92,9 @@ class MachineSite:
     def stop(self) -> None:
         """End the daemon as its supervisor would."""
         if self._daemon is not None:
-            self._daemon.terminate()
+            pid = self._daemon.pid  # of nsenter, which hands on no signal
+            for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+                os.kill(int(child), signal.SIGTERM)
             self._daemon.wait(timeout=60)
             self._daemon = None
 
