@@ -6,18 +6,22 @@ import signal
 import socket
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, nullcontext
+from datetime import timedelta
 from typing import Any
 
 import structlog
 import uvicorn
 from uvicorn.importer import import_from_string
 
+from provisioner.campaign_loop import keep_campaigns
 from provisioner.discovery_loop import keep_looking
+from provisioner.drift_loop import keep_watching
 from provisioner.errors import BadInput, LeaseLost
 from provisioner.network_boot.child import keep_answering
 from provisioner.network_boot.follow import LeaseWatch
 from provisioner.network_boot.readiness import lacks, occupied, refuse_lacks
 from provisioner.network_boot.settings import DhcpMode
+from provisioner.services.drift import Rate
 from provisioner.settings import Environment
 from provisioner.upkeep import upkeep
 from provisioner.wiring import Checked, Running, dhcp_place, running
@@ -26,6 +30,8 @@ _log = structlog.get_logger(__name__)
 
 _APP, _END_STREAMS = "api.app:create_app", "api.app:end_streams"
 """Loaded by name, as any ASGI server does: the API stands on the provisioner, never the other way round."""
+
+_CAMPAIGNS_EVERY = timedelta(seconds=5)
 
 _LEASE_LOST = 75  # EX_TEMPFAIL: a supervisor starts us again
 
@@ -55,11 +61,27 @@ async def serve(checked: Checked, environment: Environment, beside: Beside | Non
             loops = [live.awake.watch(), live.reconciler.run(), upkeep(live.store, live.engine, live.slots)]
             full = live.site.network_boot.dhcp is DhcpMode.FULL
             loops += [keep_looking(live.site.discovery, live.service, leases=full)]
+            loops += _fleet(live)
             loops += _dhcp(live)
             loops += [_guard(live)] if live.slot else []
             loops += [beside(live, server)] if beside else []
             with _stopped_by_signals(server):
                 await _serve(server, listener, loops)
+
+
+def _fleet(live: Running) -> list[Coroutine[Any, Any, None]]:
+    """What concerns many nodes at once."""
+    service, clock = live.service, live.service.world.clock
+    period = max(1.0, clock.wall(_CAMPAIGNS_EVERY))
+    return [
+        keep_campaigns(service.world, service.campaigns, period),
+        keep_watching(service.world, service.drift, Rate(live.site.drift.every, _passes(live.site.drift.every))),
+    ]
+
+
+def _passes(every: timedelta) -> timedelta:
+    """Often enough that no pass has many BMCs to ask, and no oftener than each second."""
+    return max(timedelta(seconds=1), min(timedelta(minutes=1), every / 10))
 
 
 def _dhcp(live: Running) -> list[Coroutine[Any, Any, None]]:

@@ -46,6 +46,12 @@ def _not_all_the_time(every: timedelta) -> timedelta:
     return every
 
 
+def _not_too_often(every: timedelta) -> timedelta:
+    if every < timedelta(seconds=1):
+        raise refuse("is shorter than a second", "1d is usual")
+    return every
+
+
 Port = Annotated[Whole, Field(ge=1, le=65535)]
 AddressRange = Annotated[IPv4Network | IPv6Network, BeforeValidator(_network)]
 
@@ -113,13 +119,24 @@ class PackageSource(Profile):
 
 
 class Limits(Profile):
-    """How much at once. `per_rack`: nodes of one rack that flash, reset or boot."""
+    """How much at once. `per_rack`: nodes of one rack that flash, reset or boot.
+
+    `upload_bytes_per_second`: of firmware packages, pushed and pulled, all together; the workers share it evenly. No
+    limit where absent.
+    """
 
     per_rack: Annotated[Whole, Field(ge=1, le=1000)] = 4
     requests_per_bmc: Annotated[Whole, Field(ge=1, le=8)] = 2
     requests_per_site: Annotated[Whole, Field(ge=1, le=100_000)] = 1000
     downloads: Annotated[Whole, Field(ge=1, le=10_000, description="large files sent at once by one process")] = 64
     workers: Annotated[Whole, Field(ge=1, le=64, description="slots for worker processes on PostgreSQL")] = 8
+    upload_bytes_per_second: Annotated[Whole, Field(ge=65_536, le=10**12)] | None = None
+
+
+class DriftWatch(Profile):
+    """How often each node's firmware inventory is read and held against its bundle; spread evenly over that time."""
+
+    every: Annotated[Duration, AfterValidator(_not_too_often)] = Field(default="1d", validate_default=True)
 
 
 class Site(Profile):
@@ -141,6 +158,7 @@ class Site(Profile):
     discovery: Discovery = Discovery()
     tls: TlsSettings = TlsSettings()
     limits: Limits = Limits()
+    drift: DriftWatch = DriftWatch()
     network_boot: NetworkBoot = NetworkBoot()
     mirrors: dict[Name, tuple[PackageSource, ...]] = Field(default_factory=dict)
     signing_keys: dict[Name, SigningKey] = Field(default_factory=dict)

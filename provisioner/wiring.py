@@ -32,6 +32,7 @@ from provisioner.release_shelf import ReleaseShelf, check_chosen
 from provisioner.secrets.fernet_cipher import open_cipher
 from provisioner.settings import Environment, Site, TlsChoice
 from provisioner.store.opening import Store, open_store
+from provisioner.upload_limit import UploadLimit
 
 _TLS = {TlsChoice.PIN: TlsMode.PIN, TlsChoice.CA: TlsMode.CA, TlsChoice.OFF: TlsMode.UNCHECKED}
 
@@ -121,7 +122,7 @@ async def _running(checked: Checked, store: Store, pulse: Pulse) -> AsyncIterato
     slot = SlotLease(site.database, int(site.limits.workers)) if _shared(site) else None
     engine = DbosEngine(await _engine_settings(site, clock, slot), clock)
     reconciler = Reconciler(world, engine, period=max(1.0, clock.wall(timedelta(seconds=5))), pace=clock.pace)
-    service = Service(site.name, world, engine, store.tokens, pulse, store.found_bmcs, int(site.limits.downloads))
+    service = _service(checked, store, world, engine=engine, pulse=pulse)
     try:
         await engine.launch(world, OPERATIONS)
         await _take_in(checked.expected, store, world)
@@ -134,6 +135,36 @@ async def _running(checked: Checked, store: Store, pulse: Pulse) -> AsyncIterato
         await bmcs.close()
         if slot is not None:
             await slot.close()
+
+
+def _service(checked: Checked, store: Store, world: World, *, engine: DbosEngine, pulse: Pulse) -> Service:
+    site = checked.site
+    return Service(
+        site=site.name,
+        world=world,
+        runs=engine,
+        tokens=store.tokens,
+        changes=pulse,
+        found=store.found_bmcs,
+        campaigns=store.campaigns,
+        drift=store.drift,
+        downloads=int(site.limits.downloads),
+        uploads=_upload_limit(site),
+        packages=frozenset(_package_digests(checked.catalog)),
+    )
+
+
+def _package_digests(catalog: Catalog) -> Iterator[str]:
+    for bundle in catalog.firmware_bundles.values():
+        for component in bundle.components:
+            for artefact in (component.artefact, *(release.artefact for release in component.releases)):
+                yield f"sha256:{artefact.sha256}"
+
+
+def _upload_limit(site: Site) -> UploadLimit:
+    """This process's share of the site's limit: nobody knows how many of the workers run, so it is the smallest."""
+    limit = site.limits.upload_bytes_per_second
+    return UploadLimit(None if limit is None else limit / (int(site.limits.workers) if _shared(site) else 1))
 
 
 def _boot_settings(site: Site) -> BootSettings:

@@ -14,6 +14,7 @@ from api.limits import SMALL_BYTES, STALL_SECONDS, AllTaken, Downloads
 from api.problems import documented, of_status, respond
 from images.digest import DigestError, parse_digest
 from provisioner.errors import NotFound
+from provisioner.upload_limit import UploadLimit
 
 router = APIRouter(prefix="/v1/artefacts", tags=["artefacts"])
 
@@ -27,19 +28,29 @@ class ArtefactFile(FileResponse):
     chunk_size = 2**18
     downloads: Downloads | None = None
     """Where set, a large file needs one of its places."""
+    uploads: UploadLimit | None = None
+    """Where set, it leaves no faster than this."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers a range that cannot be, and one file too many, with a problem."""
         if self.downloads is None or scope["method"] == "HEAD" or Path(self.path).stat().st_size < SMALL_BYTES:
-            await self._answer(scope, receive, send)
+            await self._answer(scope, receive, self._paced(send))
             return
         try:
             with self.downloads.place():
-                await self._answer(scope, receive, _impatient(send))
+                await self._answer(scope, receive, self._paced(_impatient(send)))
         except AllTaken as error:
             headers = {"Retry-After": str(error.retry_after)}
             busy = respond(scope, of_status(503), str(error), headers=headers)
             await busy(scope, receive, send)
+
+    def _paced(self, send: Send) -> Send:
+        async def paced(message: Message) -> None:
+            if self.uploads is not None:
+                await self.uploads.take(len(message.get("body", b"")))
+            await send(message)
+
+        return paced
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         refused: Response | None = None
@@ -96,4 +107,5 @@ async def artefact(
         return Response(status_code=304, headers=headers)
     file = ArtefactFile(path, media_type="application/octet-stream", headers=headers)
     file.downloads = request.app.state.downloads
+    file.uploads = service.uploads if name in service.packages else None
     return file

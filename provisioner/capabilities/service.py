@@ -1,12 +1,15 @@
 """What the API needs of a running service."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
+from provisioner.capabilities.campaigns import Campaigns
+from provisioner.capabilities.drift import Drift
 from provisioner.capabilities.found_bmcs import FoundBmcs
 from provisioner.capabilities.runs import Runs
 from provisioner.capabilities.tokens import Tokens
 from provisioner.capabilities.world import World
+from provisioner.upload_limit import UploadLimit, unlimited
 
 
 class Changes(Protocol):
@@ -27,5 +30,11 @@ class Service:
     tokens: Tokens
     changes: Changes
     found: FoundBmcs
+    campaigns: Campaigns
+    drift: Drift
     downloads: int = 64
     """Large files that one process sends at once."""
+    uploads: UploadLimit = field(default_factory=unlimited)
+    """How fast firmware packages leave this process."""
+    packages: frozenset[str] = frozenset()
+    """Digests of the artefacts that are firmware packages."""
