@@ -37,7 +37,10 @@ class Nodes(Protocol):
         ...
 
     async def expect(self, nodes: Sequence[ExpectedNode], at: datetime) -> int:
-        """Add what is new in the expected list, keep what is known; how many were added."""
+        """Add what is new in the expected list, keep what is known; how many were added.
+
+        Domains are as the list says, of known nodes too: nobody else can tell them.
+        """
         ...
 
     async def advance(self, seen: Node, to: State, reason: str, at: datetime) -> bool:

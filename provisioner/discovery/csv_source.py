@@ -1,7 +1,7 @@
 """CSV with a header row as a located document, so that its mistakes are told like those in YAML: by line and column."""
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -14,9 +14,10 @@ MOST_FINDINGS = 20
 SEPARATORS = ",;\t"
 
 
-def read_csv(path: Path, root: str, columns: tuple[str, ...]) -> Located:
+def read_csv(path: Path, root: str, columns: tuple[str, ...], nested: Mapping[str, tuple[str, str]]) -> Located:
     """The rows as `{root: [{column: text}]}`; empty cells are left out, values stay text.
 
+    `nested`: columns beside those of `columns`, whose cells are fields of a field: `{column: (field, its field)}`.
     The separator is a comma, or a semicolon or a tab where the header row has one of those instead (spreadsheets).
     Raises ProfileError for what is no such file: no header, unknown or repeated columns, rows that are too long.
     """
@@ -26,24 +27,35 @@ def read_csv(path: Path, root: str, columns: tuple[str, ...]) -> Located:
     rows = _rows(path, text, separator)
     line, header = next(rows, (1, []))
     names = [name.strip() for name in header]
-    findings = _header_findings(path, line, names, columns=columns)
+    findings = _header_findings(path, line, names, columns=(*columns, *nested))
     if findings:
         raise ProfileError(findings)
     positions: dict[FieldPath, Position] = {(): Position(1, 1), (root,): Position(1, 1)}
-    entries: list[dict[str, str]] = []
+    entries: list[dict[str, Any]] = []
     for line, row in rows:
         if len(row) > len(names):
             message = f"has {len(row)} cells, but there are {len(names)} columns"
             findings.append(Finding(path, line, len(names) + 1, names[-1], message, "quote cells that hold commas"))
         where: FieldPath = (root, len(entries))
         positions[where] = Position(line, 1)
-        entry = {name: cell.strip() for name, cell in zip(names, row, strict=False) if cell.strip()}
-        positions.update({(*where, name): Position(line, 1 + names.index(name)) for name in entry})
+        entry: dict[str, Any] = {}
+        for number, (name, cell) in enumerate(zip(names, row, strict=False), start=1):
+            field = nested.get(name, (name,))
+            if cell.strip():
+                _put(entry, field, cell.strip())
+                for depth in range(1, len(field) + 1):
+                    positions.setdefault((*where, *field[:depth]), Position(line, number))
         entries.append(entry)
     if findings:
         raise ProfileError(findings[:MOST_FINDINGS])
     value: Any = {root: entries}
     return Located(path, value, MappingProxyType(positions), MappingProxyType(positions), MappingProxyType({}))
+
+
+def _put(entry: dict[str, Any], field: tuple[str, ...], text: str) -> None:
+    for name in field[:-1]:
+        entry = entry.setdefault(name, {})
+    entry[field[-1]] = text
 
 
 def _read(path: Path) -> str:

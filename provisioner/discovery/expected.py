@@ -14,7 +14,7 @@ from profiles.validation import validate
 from profiles.yaml_source import read_yaml
 from provisioner.discovery.csv_source import read_csv
 from provisioner.models.identifiers import NodeName, RackName
-from provisioner.models.node import BmcAddress, ExpectedNode
+from provisioner.models.node import BmcAddress, Domains, ExpectedNode
 from provisioner.models.secret import Credentials, Secret
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$"
@@ -37,7 +37,7 @@ def read_expected(path: Path) -> tuple[Expected, ...]:
 
     Raises ProfileError with everything that is wrong at once: file, line, field, remedy.
     """
-    located = read_csv(path, ROOT, tuple(ExpectedEntry.model_fields)) if path.suffix == ".csv" else read_yaml(path)
+    located = read_csv(path, ROOT, _COLUMNS, _NESTED) if path.suffix == ".csv" else read_yaml(path)
     return tuple(_expected(entry) for entry in validate(ExpectedList, located).nodes)
 
 
@@ -51,8 +51,19 @@ def _address(value: str) -> str:
     return str(address)
 
 
+class ExpectedDomains(Profile):
+    """What a node shares with others, which go down when it is cut; nodes with the same name share it."""
+
+    tray: Annotated[str, Field(pattern=NAME, description="one standby power")] | None = None
+    chassis: Annotated[str, Field(pattern=NAME, description="one box, one set of cords")] | None = None
+    power: Annotated[str, Field(pattern=NAME, description="one feed that can be switched")] | None = None
+
+
 class ExpectedEntry(Profile):
-    """One line of the list; an empty CSV cell is a field that is not there."""
+    """One line of the list; an empty CSV cell is a field that is not there.
+
+    In CSV, `domains` is three columns: `domain_tray`, `domain_chassis` and `domain_power`.
+    """
 
     name: Annotated[str, Field(pattern=NAME)]
     rack: Annotated[str, Field(pattern=NAME)]
@@ -63,6 +74,7 @@ class ExpectedEntry(Profile):
     factory_username: Annotated[str, Field(min_length=1)] | None = None
     factory_password: Annotated[SecretStr, Field(min_length=1)] | None = None
     keep_password: Annotated[bool, Field(description="the BMC's password is managed elsewhere and stays")] = False
+    domains: ExpectedDomains = Field(default_factory=ExpectedDomains)
 
     @field_validator("factory_password")
     @classmethod
@@ -109,6 +121,8 @@ class ExpectedList(Profile):
 
 
 ROOT = "nodes"
+_NESTED = {f"domain_{name}": ("domains", name) for name in ExpectedDomains.model_fields}
+_COLUMNS = tuple(name for name in ExpectedEntry.model_fields if name != "domains")
 
 
 def _expected(entry: ExpectedEntry) -> Expected:
@@ -118,6 +132,7 @@ def _expected(entry: ExpectedEntry) -> Expected:
         position=entry.position,
         bmc=BmcAddress(entry.bmc_address, entry.bmc_port),
         serial=entry.serial,
+        domains=Domains(entry.domains.tray, entry.domains.chassis, entry.domains.power),
     )
     if entry.factory_username is None or entry.factory_password is None:
         return Expected(node, None)

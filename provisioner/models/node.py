@@ -21,6 +21,18 @@ class BmcAddress:
 
 
 @dataclass(frozen=True, slots=True)
+class Domains:
+    """What a node shares with others, by name; None where the plan does not say. It goes down with its name's others.
+
+    `tray`: one standby power. `chassis`: one box, with one set of cords. `power`: one feed that can be switched.
+    """
+
+    tray: str | None = None
+    chassis: str | None = None
+    power: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Node:
     """One row of the table of nodes. `generation` changes with what is desired, `attempt` with each new try."""
 
@@ -49,6 +61,7 @@ class Node:
     hold: Hold | None = None
     held_from: State | None = None
     """The state that a held node goes back to."""
+    domains: Domains = Domains()
 
     @property
     def place(self) -> str:
@@ -65,3 +78,4 @@ class ExpectedNode:
     position: int
     bmc: BmcAddress
     serial: str | None = None
+    domains: Domains = Domains()

@@ -8,7 +8,7 @@ from pydantic import TypeAdapter
 from provisioner.models.identifiers import NodeName, RackName, ReleaseDigest
 from provisioner.models.instruction import Hold
 from provisioner.models.lifecycle import State
-from provisioner.models.node import BmcAddress, ExpectedNode, Node
+from provisioner.models.node import BmcAddress, Domains, ExpectedNode, Node
 from provisioner.store.columns import AnyRow
 from provisioner.store.node_table import NODES
 
@@ -40,6 +40,7 @@ def node(row: AnyRow) -> Node:
         observed_image=row[18],
         hold=None if row[19] is None else _HOLD.validate_json(row[19]),
         held_from=None if row[20] is None else State(row[20]),
+        domains=Domains(row[21], row[22], row[23]),
     )
 
 
@@ -58,7 +59,13 @@ def new_row(expected: ExpectedNode, at: datetime) -> dict[str, Any]:
         "failures": 0,
         "expected_serial": expected.serial,
         "visited": State.DISCOVERED.value,
+        **domain_values(expected.domains),
     }
+
+
+def domain_values(domains: Domains) -> dict[str, str | None]:
+    """As kept in the row."""
+    return {"domain_tray": domains.tray, "domain_chassis": domains.chassis, "domain_power": domains.power}
 
 
 def hold_json(hold: Hold) -> str:

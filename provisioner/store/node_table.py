@@ -35,6 +35,9 @@ class NodeColumns(TypedColumns):
     visited: Named[str] = Column(Text)
     serial_key: Named[str | None] = Column(Text)
     uuid_key: Named[str | None] = Column(Text)
+    domain_tray: Named[str | None] = Column(Text)
+    domain_chassis: Named[str | None] = Column(Text)
+    domain_power: Named[str | None] = Column(Text)
 
 
 NODES = Table(

@@ -21,6 +21,7 @@ from provisioner.store.events import event_row, last_reason, write_events
 from provisioner.store.inserts import insert
 from provisioner.store.locks import Lock, hold_lock
 from provisioner.store.moves import Move
+from provisioner.store.node_domains import keep_domains
 from provisioner.store.node_rows import NODE_COLUMNS, new_row, node
 from provisioner.store.node_table import NODES
 
@@ -66,7 +67,7 @@ class SqlNodes:
         return dict.fromkeys(State, 0) | {State(state): count for state, count in rows}
 
     async def expect(self, nodes: Sequence[ExpectedNode], at: datetime) -> int:
-        """Add the new ones, keep the known ones as they are; how many were added."""
+        """Add the new ones, keep the known ones but for their domains; how many were added."""
         return await self._database.write(partial(_expect, nodes=nodes, at=at), bool)
 
     async def advance(self, seen: Node, to: State, reason: str, at: datetime) -> bool:
@@ -175,6 +176,7 @@ def _expect(connection: Connection, *, nodes: Sequence[ExpectedNode], at: dateti
     for start in range(0, len(rows), _BATCH):
         statement = insert(connection, NODES).values(rows[start : start + _BATCH])
         added += connection.scalars(statement.on_conflict_do_nothing().returning(NODES.c.name))
+    keep_domains(connection, nodes=nodes)
     if added:
         events = [event_row(at, name, EventKind.DISCOVERED, "the expected list names it") for name in added]
         write_events(connection, [{**event, "to_state": State.DISCOVERED.value} for event in events])

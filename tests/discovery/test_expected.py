@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from profiles.findings import ProfileError
 from provisioner.discovery.expected import read_expected
 from provisioner.models.identifiers import NodeName, RackName
-from provisioner.models.node import BmcAddress, ExpectedNode
+from provisioner.models.node import BmcAddress, Domains, ExpectedNode
 from provisioner.models.secret import Credentials, Secret
 
 GOOD = """\
@@ -104,6 +104,26 @@ r01-u05,r01,5,127.20.1.5,s1
         "expected.csv:5: nodes[3].bmc_address: 127.20.1.1 is already taken by r01-u01; correct one of them",
         "expected.csv:6: nodes[4].serial: s1 is already taken by r01-u01; correct one of them",
     ]
+
+
+def test_domains_are_a_field_in_yaml_and_columns_in_csv(tmp_path: Path) -> None:
+    """Trays of one chassis go down together (infra-controller#3480 is about a chassis with a cycle of its own)."""
+    head = "name,rack,position,bmc_address,domain_tray,domain_power\n"
+    lines = f"{head}n1,r01,1,127.20.1.1,t1,pdu-a\nn2,r01,2,127.20.1.2,,pdu-a\n"
+    told = """\
+nodes:
+  - {name: n1, rack: r01, position: 1, bmc_address: 127.20.1.1, domains: {tray: t1, power: pdu-a}}
+  - {name: n2, rack: r01, position: 2, bmc_address: 127.20.1.2, domains: {power: pdu-a}}
+"""
+    for path in (write(tmp_path, "expected.csv", lines), write(tmp_path, "expected.yaml", told)):
+        wanted = [Domains(tray="t1", power="pdu-a"), Domains(power="pdu-a")]
+        assert [one.node.domains for one in read_expected(path)] == wanted
+    assert findings(write(tmp_path, "expected.csv", f"{head}n1,r01,1,127.20.1.1,,a b\n")) == [
+        "expected.csv:2: nodes[0].domains.power: string should match pattern '^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$'"
+    ]
+    assert findings(write(tmp_path, "expected.csv", "name,domain_pwoer\n"))[0] == (
+        'expected.csv:1: domain_pwoer: is not a known column; did you mean "domain_power"?'
+    )
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,9 @@ class MemoryNodes:
             node = Node(one.name, one.rack, one.position, one.bmc, State.DISCOVERED, at, expected_serial=one.serial)
             self.rows[one.name] = (node, State.DISCOVERED.value)
             self.events.add(at, one.name, EventKind.DISCOVERED, "expected", None, State.DISCOVERED)
+        for one in nodes:
+            node, visited = self.rows[one.name]
+            self.rows[one.name] = (replace(node, domains=one.domains), visited)
         return len(new)
 
     async def advance(self, seen: Node, to: State, reason: str, at: datetime) -> bool:

@@ -12,7 +12,7 @@ from provisioner.models.event import EventKind
 from provisioner.models.identifiers import NodeName, ReleaseDigest
 from provisioner.models.inventory import Identity
 from provisioner.models.lifecycle import State
-from provisioner.models.node import Node
+from provisioner.models.node import Domains, Node
 from provisioner.store.opening import Store, open_store
 from provisioner.store.retention import delete_events
 from tests.store.nodes import N1, N2, START, a_hold, add_nodes, expected, minutes
@@ -53,6 +53,20 @@ async def test_a_longer_list_adds_only_what_is_new(store: Store) -> None:
     assert await store.nodes.expect([moved, *expected(3)[1:]], minutes(9)) == 1
     assert await store.nodes.get(N1) == before
     assert await store.nodes.expect([], minutes(9)) == 0
+
+
+async def test_domains_are_those_of_the_list_whenever_it_is_read(store: Store) -> None:
+    """A site adds them to its list long after its nodes are known."""
+    await add_nodes(store, 2)
+    before = await walk(store, State.IDENTIFIED)
+    assert before.domains == Domains()
+    first, second = expected(2)
+    told = replace(first, domains=Domains(tray="t1", power="pdu-a"))
+    assert await store.nodes.expect([told, second], minutes(9)) == 0
+    assert await store.nodes.get(N1) == replace(before, domains=told.domains)
+    assert (await store.nodes.get(N2)).domains == Domains()
+    assert await store.nodes.expect([replace(first, domains=Domains(chassis="c1"))], minutes(9)) == 0
+    assert (await store.nodes.get(N1)).domains == Domains(chassis="c1")
 
 
 async def test_a_name_that_nobody_knows_is_not_found(store: Store) -> None:
