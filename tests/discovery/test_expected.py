@@ -119,7 +119,7 @@ nodes:
         wanted = [Domains(tray="t1", power="pdu-a"), Domains(power="pdu-a")]
         assert [one.node.domains for one in read_expected(path)] == wanted
     assert findings(write(tmp_path, "expected.csv", f"{head}n1,r01,1,127.20.1.1,,a b\n")) == [
-        "expected.csv:2: nodes[0].domains.power: string should match pattern '^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$'"
+        "expected.csv:2: nodes[0].domains.power: 'a b' does not match ^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$"
     ]
     assert findings(write(tmp_path, "expected.csv", "name,domain_pwoer\n"))[0] == (
         'expected.csv:1: domain_pwoer: is not a known column; did you mean "domain_power"?'
