@@ -1,28 +1,27 @@
 """`firstlight bench`: figures of one run on this machine, as a table and as JSON."""
 
-import json
-from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from profiles.loader import SHIPPED
 from provisioner.bench import boot, emulator, images, inventory, served
+from provisioner.bench.firmware import firmware_of
 from provisioner.bench.line import measure
+from provisioner.bench.report import Json, keep, show
 from provisioner.commands.image_profiles import Name, day_of, debian, load_profiles, one_profile
 from provisioner.commands.image_supplies import Config, site_here, supplies_of
 
 bench_app = typer.Typer(help="Measure this installation on this machine.", no_args_is_help=True)
-Json = Annotated[Path | None, typer.Option("--json", help="Write the figures there as well.")]
 Bmcs = Annotated[int, typer.Option(min=1, max=2000, help="Emulated servers.")]
 
 
 @bench_app.callback()
 def _measure() -> None:
     """Measure this installation on this machine."""
+
+
+bench_app.command("firmware")(firmware_of)
 
 
 @bench_app.command("line")
@@ -32,11 +31,11 @@ def line(
 ) -> None:
     """Emulated GPU servers from dark to ready, emulated durations at zero, emulator on the same cores, SQLite."""
     figures = [measure(count) for count in nodes or [200, 400]]
-    _show("bench line", {f"{one.nodes} nodes": one.as_dict() for one in figures})
+    show("bench line", {f"{one.nodes} nodes": one.as_dict() for one in figures})
     if len(figures) > 1:
         first, last = figures[0], figures[-1]
         typer.echo(f"{last.nodes} nodes took {last.seconds / first.seconds:.2f} times as long as {first.nodes}")
-    _keep(json_file, [one.as_dict() for one in figures])
+    keep(json_file, [one.as_dict() for one in figures])
 
 
 @bench_app.command("inventory")
@@ -51,10 +50,10 @@ def inventory_of(
     system time of the client alone, each in a process of its own; memory is how far its peak lies above its start.
     """
     figures = inventory.measure(bmcs, tuple(personas.split(",")))
-    _show("bench inventory", {one.client: one.figures() for one in figures.clients})
+    show("bench inventory", {one.client: one.figures() for one in figures.clients})
     for note in figures.notes():
         typer.echo(note)
-    _keep(json_file, figures.as_dict())
+    keep(json_file, figures.as_dict())
 
 
 @bench_app.command("emulator")
@@ -69,9 +68,9 @@ def emulator_of(
     Each connection has one request on the way and has asked for everything once before anything counts.
     """
     figures = emulator.measure(bmcs, persona, seconds)
-    _show("bench emulator", {one.name: one.figures() for one in figures})
+    show("bench emulator", {one.name: one.figures() for one in figures})
     typer.echo("The core that is busy to 100 % bounds the load; where none is, something else ran on these cores.")
-    _keep(json_file, [one.as_dict() for one in figures])
+    keep(json_file, [one.as_dict() for one in figures])
 
 
 @bench_app.command("boot")
@@ -87,10 +86,10 @@ def boot_of(
     """
     files = served.measure_served(mebibytes, seconds)
     decisions = boot.measure_decisions(nodes, seconds)
-    _show("bench boot: decisions", {one.kind: one.figures() for one in decisions})
-    _show("bench boot: files", {one.server: one.figures() for one in files})
+    show("bench boot: decisions", {one.kind: one.figures() for one in decisions})
+    show("bench boot: files", {one.server: one.figures() for one in files})
     typer.echo("The core that is busy to 100 % bounds the decisions; where none is, something else ran on these cores.")
-    _keep(json_file, {"decisions": [one.as_dict() for one in decisions], "files": [one.as_dict() for one in files]})
+    keep(json_file, {"decisions": [one.as_dict() for one in decisions], "files": [one.as_dict() for one in files]})
 
 
 @bench_app.command("images")
@@ -103,23 +102,6 @@ def images_of(name: Name = "debian-12-base", config: Config = None, json_file: J
     image = debian(one_profile(load_profiles((site and site.profiles) or SHIPPED), name), name)
     site_files = site.site_files if site else None
     figures = images.measure(image, lambda place: supplies_of(image, site, place, day_of(None)), site_files)
-    _show("bench images", {figures.image: figures.figures()})
+    show("bench images", {figures.image: figures.figures()})
     typer.echo("of the full build: " + ", ".join(f"{stage} {took:g} s" for stage, took in figures.stages.items()))
-    _keep(json_file, figures.as_dict())
-
-
-def _show(title: str, columns: Mapping[str, Mapping[str, float | str | None]]) -> None:
-    """A row for each figure, a column for each run."""
-    table = Table("figure", *columns, title=title)
-    for name in next(iter(columns.values())):
-        table.add_row(name.replace("_", " "), *(_cell(figures[name]) for figures in columns.values()))
-    Console().print(table)
-
-
-def _cell(value: float | str | None) -> str:
-    return "-" if value is None else value if isinstance(value, str) else f"{value:g}"
-
-
-def _keep(path: Path | None, figures: object) -> None:
-    if path is not None:
-        path.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+    keep(json_file, figures.as_dict())
