@@ -11,7 +11,20 @@ from api import problems
 from api.access_log import AccessLog, latency_histogram
 from api.limits import BodyLimit, Downloads
 from api.openapi import describe
-from api.routes import agent, artefacts, boot, discoveries, events, health, metrics, node_actions, nodes, openapi
+from api.routes import (
+    agent,
+    artefacts,
+    boot,
+    campaigns,
+    discoveries,
+    drift,
+    events,
+    health,
+    metrics,
+    node_actions,
+    nodes,
+    openapi,
+)
 from provisioner.capabilities.service import Service
 
 ROUTERS = (
@@ -21,6 +34,8 @@ ROUTERS = (
     nodes.router,
     node_actions.router,
     discoveries.router,
+    campaigns.router,
+    drift.router,
     events.router,
     health.router,
     metrics.router,

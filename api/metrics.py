@@ -1,12 +1,14 @@
 """Nodes and events as Prometheus metrics, computed afresh for each scrape."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 
+from provisioner.models.campaign import CampaignState
+from provisioner.models.drift import FindingKind, StandingFinding
 from provisioner.models.event import EventKind
 from provisioner.models.instruction import Owner
 from provisioner.models.lifecycle import State
@@ -46,6 +48,19 @@ def families(
         "firstlight_bmcs_unexpected", "BMCs that answered in the last scan where no node is.", found.unexpected
     )
     yield _gauge("firstlight_bmcs_missing", "Nodes whose BMC did not answer in the last scan.", found.missing)
+
+
+def fleet_families(findings: Sequence[StandingFinding], campaigns: Mapping[CampaignState, int]) -> Iterable[Metric]:
+    """What concerns many nodes at once. Pure."""
+    counts = Counter(one.finding.kind for one in findings)
+    drift = GaugeMetricFamily("firstlight_firmware_drift", "Findings of the drift watch that stand.", labels=["kind"])
+    for kind in FindingKind:
+        drift.add_metric([kind], counts[kind])
+    yield drift
+    family = GaugeMetricFamily("firstlight_campaigns", "Campaigns in each state.", labels=["state"])
+    for state, count in campaigns.items():
+        family.add_metric([state], count)
+    yield family
 
 
 def _by_state(nodes: Sequence[Node]) -> Metric:

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Request, Response
 from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4
 
 from api.auth import Reader, Site
-from api.metrics import exposition, families
+from api.metrics import exposition, families, fleet_families
 from api.problems import documented
 from provisioner.capabilities.records import Events
 from provisioner.models.event import EventKind
@@ -45,5 +45,6 @@ async def metrics(request: Request, service: Site, _: Reader) -> Response:
     nodes = await world.nodes.all()
     events = await state.event_count.catch_up(world.events)
     found = await discoveries(world.nodes, service.found)
-    text = exposition(families(nodes, events, found, now=world.clock.now()), state.registry)
+    fleet = fleet_families(await service.drift.findings(), await service.campaigns.counts())
+    text = exposition([*families(nodes, events, found, now=world.clock.now()), *fleet], state.registry)
     return Response(text, media_type=CONTENT_TYPE_PLAIN_0_0_4)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from provisioner.models.campaign import Campaign, CampaignLine
+from provisioner.models.campaign import Campaign, CampaignLine, CampaignState
 from provisioner.models.identifiers import NodeName
 
 
@@ -22,8 +22,15 @@ class Campaigns(Protocol):
         """Raises `NotFound`."""
         ...
 
-    async def all(self) -> Sequence[Campaign]:
-        """Every campaign with its members, newest first."""
+    async def page(self, state: CampaignState | None, after: str | None, limit: int) -> Sequence[Campaign]:
+        """At most `limit` campaigns with their members, newest first, behind the one that is called `after`.
+
+        Raises `NotFound` when none is called so.
+        """
+        ...
+
+    async def counts(self) -> Mapping[CampaignState, int]:
+        """How many are in each state; every state is there."""
         ...
 
     async def unended(self) -> Sequence[str]:

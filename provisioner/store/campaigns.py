@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 
-from sqlalchemy import Connection, or_, select, update
+from sqlalchemy import Connection, and_, func, or_, select, update
 from sqlalchemy import insert as plain_insert
 
 from provisioner.errors import Conflict, NotFound
@@ -42,9 +42,15 @@ class SqlCampaigns:
             raise NotFound(f"no campaign is called {name}")
         return found[0]
 
-    async def all(self) -> Sequence[Campaign]:
-        """Newest first."""
-        return await self._database.read(partial(_read, names=None))
+    async def page(self, state: CampaignState | None, after: str | None, limit: int) -> Sequence[Campaign]:
+        """As the protocol says."""
+        return await self._database.read(partial(_page, state=state, after=after, limit=limit))
+
+    async def counts(self) -> Mapping[CampaignState, int]:
+        """As the protocol says."""
+        query = select(CAMPAIGNS.c.state, func.count()).group_by(CAMPAIGNS.c.state)
+        rows = await self._database.read(lambda connection: connection.execute(query).all())
+        return dict.fromkeys(CampaignState, 0) | {CampaignState(state): count for state, count in rows}
 
     async def unended(self) -> Sequence[str]:
         """As the protocol says."""
@@ -135,12 +141,25 @@ def _replace(connection: Connection, seen: Campaign, now: Campaign) -> bool:
     return True
 
 
-def _read(connection: Connection, *, names: Sequence[str] | None) -> list[Campaign]:
-    campaigns = select(CAMPAIGNS).order_by(CAMPAIGNS.c.started_at.desc(), CAMPAIGNS.c.name)
-    members = select(CAMPAIGN_MEMBERS).order_by(_MEMBERS.campaign, _MEMBERS.place)
-    if names is not None:
-        campaigns = campaigns.where(CAMPAIGNS.c.name.in_(names))
-        members = members.where(_MEMBERS.campaign.in_(names))
+def _page(connection: Connection, *, state: CampaignState | None, after: str | None, limit: int) -> list[Campaign]:
+    columns = CAMPAIGNS.c
+    query = select(columns.name).order_by(columns.started_at.desc(), columns.name.desc()).limit(limit)
+    if state is not None:
+        query = query.where(columns.state == state.value)
+    if after is not None:
+        last = connection.execute(select(columns.started_at, columns.name).where(columns.name == after)).first()
+        if last is None:
+            raise NotFound(f"no campaign is called {after}")
+        same_moment = and_(columns.started_at == last.started_at, columns.name < last.name)
+        query = query.where(or_(columns.started_at < last.started_at, same_moment))
+    return _read(connection, names=list(connection.scalars(query)))
+
+
+def _read(connection: Connection, *, names: Sequence[str]) -> list[Campaign]:
+    newest_first = (CAMPAIGNS.c.started_at.desc(), CAMPAIGNS.c.name.desc())
+    campaigns = select(CAMPAIGNS).where(CAMPAIGNS.c.name.in_(names)).order_by(*newest_first)
+    ordered = select(CAMPAIGN_MEMBERS).order_by(_MEMBERS.campaign, _MEMBERS.place)
+    members = ordered.where(_MEMBERS.campaign.in_(names))
     by_campaign: dict[str, list[Member]] = defaultdict(list)
     rows = connection.execute(campaigns).all()
     for row in connection.execute(members):

@@ -27,6 +27,7 @@ from tests.api.booting import ticket_of
 from tests.api.site import N1, Site, running_site
 from tests.api.small_bmcs import SmallBmc
 from tests.api.test_agent import burning_in, registration
+from tests.campaigns.samples import campaign_of
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 ALL_FIT = {"/healthz", "/v1/artefacts/{digest}"}
@@ -74,6 +75,7 @@ def session(tmp_path_factory: pytest.TempPathFactory, key_cipher: Cipher) -> Ite
         burning_in(site)
         site.run(site.store.vault.put_factory(N1, Credentials("ADMIN", Secret("x"))))
         site.bmcs.bmc = SmallBmc()
+        site.run(site.store.campaigns.add(campaign_of({N1: site.node()}, name=N1)))
         yield site, session
 
 
