@@ -10,7 +10,7 @@ from provisioner.models.burn_in import BurnInRun, CheckResult, Heartbeat
 from provisioner.models.event import Event
 from provisioner.models.identifiers import NodeName, ReleaseDigest, TaskUri
 from provisioner.models.instruction import Hold
-from provisioner.models.inventory import Identity, Inventory
+from provisioner.models.inventory import FirmwareSighting, Identity, Inventory
 from provisioner.models.lifecycle import State
 from provisioner.models.node import ExpectedNode, Node
 from provisioner.models.operation import Progress
@@ -114,6 +114,10 @@ class Documents(Protocol):
 
     async def inventory(self, node: NodeName) -> Inventory:
         """The last one. Raises `NotFound` before the first sweep."""
+        ...
+
+    async def firmware(self, nodes: Sequence[NodeName]) -> Sequence[FirmwareSighting]:
+        """The firmware in the last inventory of each of these nodes; those without one are left out."""
         ...
 
     async def put_progress(self, progress: Progress) -> None:

@@ -72,6 +72,11 @@ class Stage:
     """Flashes, one after another, and the activation, at the pace of real hardware."""
 
     @property
+    def activating(self) -> timedelta:
+        """The activation alone."""
+        return self.minutes - sum((update.expected for update in self.updates), timedelta())
+
+    @property
     def domains(self) -> tuple[Domain, ...]:
         """What goes down with the activation, in the order of `Domain`; `node` is always there."""
         found = {Domain.NODE, *(one for update in self.updates for one in update.domains)}

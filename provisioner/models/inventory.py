@@ -1,7 +1,10 @@
 """What was seen on a device. Names are DMTF's."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
+
+from provisioner.models.identifiers import NodeName
 
 
 class Power(StrEnum):
@@ -38,6 +41,15 @@ class FirmwareComponent:
     """The device copies its running image to its other slot: a flash now is refused, or unsafe."""
     related: tuple[str, ...] = ()
     """RelatedItem: the resources that it is the firmware of."""
+
+
+@dataclass(frozen=True, slots=True)
+class FirmwareSighting:
+    """The firmware inventory of a node as it was when it was read last."""
+
+    node: NodeName
+    at: datetime
+    parts: tuple[FirmwareComponent, ...]
 
 
 @dataclass(frozen=True, slots=True)

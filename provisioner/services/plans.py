@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 
+from profiles.firmware.component import Activation
 from profiles.release import Release
 from provisioner.bios.plan import BiosPlan, plan_bios
 from provisioner.capabilities.world import World
@@ -75,13 +76,25 @@ def _early(state: State) -> Iterator[PlanStep]:
 def _firmware(plan: FirmwarePlan) -> Iterator[PlanStep]:
     if plan.refusals:
         yield PlanStep("firmware cannot be brought to its bundle", timedelta(), refusals=plan.refusals)
-    for update in plan.updates:
-        resets = "bmc" if update.activation == "bmc_reset" else ""
-        running = ", ".join(sorted(set(update.running)))
-        what = f"flash {update.component} from {running} to {update.version} ({len(update.parts)} parts)"
-        yield PlanStep(what, update.expected, resets)
-    if plan.power_cycle:
-        yield PlanStep("switch the host off and on, so that the new firmware runs", _RESET, "host")
+    for stage in plan.stages:
+        for update in stage.updates:
+            running = ", ".join(sorted(set(update.running)))
+            back = "; no way back" if update.irreversible else ""
+            what = f"flash {', '.join(update.components)} from {running} to {update.version}"
+            yield PlanStep(f"{what} ({len(update.parts)} parts{back})", update.expected)
+        what, resets = _ACTIVATIONS[stage.activation]
+        if what:
+            yield PlanStep(f"{what}, so that the new firmware runs", stage.activating, resets)
+
+
+_ACTIVATIONS = {
+    Activation.NONE: ("", ""),
+    Activation.BMC_RESET: ("restart the BMC", "bmc"),
+    Activation.HOST_RESET: ("switch the host off and on", "host"),
+    Activation.POWER_CYCLE: ("switch the host off and on", "host"),
+    Activation.AUX_CYCLE: ("cut the standby power of the board", "host"),
+    Activation.AC_CYCLE: ("cut the mains of the server", "host"),
+}
 
 
 def _bios(plan: BiosPlan) -> Iterator[PlanStep]:

@@ -1,6 +1,7 @@
 """The last inventory and the progress of each node, and the releases."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -10,7 +11,7 @@ from sqlalchemy import Column, Connection, Double, Named, Table, Text, TypedColu
 from profiles.release import Release
 from provisioner.errors import NotFound
 from provisioner.models.identifiers import NodeName, ReleaseDigest
-from provisioner.models.inventory import Inventory
+from provisioner.models.inventory import FirmwareComponent, FirmwareSighting, Inventory
 from provisioner.models.operation import Progress
 from provisioner.store.columns import UtcDateTime, node_column
 from provisioner.store.database import Database
@@ -18,7 +19,17 @@ from provisioner.store.inserts import insert_if_new, upsert
 from provisioner.store.metadata import METADATA
 from provisioner.store.node_macs import replace_macs
 
+
+@dataclass(frozen=True, slots=True)
+class _FirmwareAlone:
+    """What is read of an inventory where only its firmware counts."""
+
+    firmware: tuple[FirmwareComponent, ...]
+
+
 _INVENTORY: TypeAdapter[Inventory] = TypeAdapter(Inventory)
+_FIRMWARE: TypeAdapter[_FirmwareAlone] = TypeAdapter(_FirmwareAlone)
+_BATCH = 500
 
 
 class InventoryColumns(TypedColumns):
@@ -77,6 +88,10 @@ class SqlDocuments:
             raise NotFound(f"{node} has no inventory yet")
         return _INVENTORY.validate_json(document)
 
+    async def firmware(self, nodes: Sequence[NodeName]) -> Sequence[FirmwareSighting]:
+        """The firmware in the last inventory of each of these nodes; those without one are left out."""
+        return await self._database.read(partial(_firmware, nodes=nodes))
+
     async def put_progress(self, progress: Progress) -> None:
         """Say what the node is doing; what people would not see as news is not written. Raises `NotFound`."""
         if _is_no_news(progress, self._told.get(progress.node)):
@@ -112,6 +127,17 @@ class SqlDocuments:
                 raise NotFound(f"no release has the digest {digest}")
             self._releases[digest] = Release.model_validate_json(document)
         return self._releases[digest]
+
+
+def _firmware(connection: Connection, *, nodes: Sequence[NodeName]) -> list[FirmwareSighting]:
+    """A part of the documents at a time: SQLite takes no more than 32,766 values in one statement."""
+    columns = INVENTORIES.c
+    found: list[FirmwareSighting] = []
+    for start in range(0, len(nodes), _BATCH):
+        query = select(columns.node, columns.at, columns.document)
+        rows = connection.execute(query.where(columns.node.in_(nodes[start : start + _BATCH])))
+        found += [FirmwareSighting(NodeName(row[0]), row[1], _FIRMWARE.validate_json(row[2]).firmware) for row in rows]
+    return found
 
 
 def _put_inventory(connection: Connection, *, values: Mapping[str, object], macs: Sequence[str]) -> None:

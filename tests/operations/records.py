@@ -10,7 +10,7 @@ from provisioner.errors import Conflict, NotFound
 from provisioner.models.boot import Asker, BootFailure, BootTicket
 from provisioner.models.burn_in import BurnInRun, CheckResult, Heartbeat
 from provisioner.models.identifiers import NodeName, ReleaseDigest, TaskUri
-from provisioner.models.inventory import Inventory
+from provisioner.models.inventory import FirmwareSighting, Inventory
 from provisioner.models.node import Node
 from provisioner.models.operation import Progress
 from provisioner.models.secret import Credentials, Secret
@@ -25,15 +25,23 @@ class MemoryDocuments:
     doing: dict[NodeName, Progress] = field(default_factory=dict)
     releases: dict[str, Release] = field(default_factory=dict)
 
-    async def put_inventory(self, node: NodeName, inventory: Inventory, at: datetime) -> None:  # noqa: ARG002  as the protocol
+    read: dict[NodeName, datetime] = field(default_factory=dict)
+
+    async def put_inventory(self, node: NodeName, inventory: Inventory, at: datetime) -> None:
         """Replace it."""
-        self.inventories[node] = inventory
+        self.inventories[node], self.read[node] = inventory, at
 
     async def inventory(self, node: NodeName) -> Inventory:
         """Raises `NotFound`."""
         if node not in self.inventories:
             raise NotFound(f"{node} has no inventory yet")
         return self.inventories[node]
+
+    async def firmware(self, nodes: Sequence[NodeName]) -> Sequence[FirmwareSighting]:
+        """Of those that have been read."""
+        return [
+            FirmwareSighting(one, self.read[one], self.inventories[one].firmware) for one in nodes if one in self.read
+        ]
 
     async def put_progress(self, progress: Progress) -> None:
         """What it does."""
