@@ -11,16 +11,21 @@ from pydantic import BaseModel
 from profiles.catalog import Catalog
 from profiles.findings import Finding, ProfileError, did_you_mean
 from profiles.firmware.bundle import FirmwareBundle
+from profiles.firmware.bundle_profile import FirmwareBundleProfile, resolve_bundle
+from profiles.firmware.catalog import FirmwareCatalog
 from profiles.images.debian import DebianImage
 from profiles.images.load import load_images
 from profiles.models import AgentImage, BiosProfile, BurnInPlan, HardwareClass, ReleaseProfile
 from profiles.validation import check_name, validate
 from profiles.yaml_source import Located, read_yaml
 
+FIRMWARE_CATALOGS = "firmware/catalogs"
+"""The folder whose files are named like hardware classes; bundles choose from them."""
 KINDS: dict[str, type[BaseModel]] = {
     "hardware": HardwareClass,
     "bios": BiosProfile,
-    "firmware": FirmwareBundle,
+    "firmware": FirmwareBundleProfile,
+    FIRMWARE_CATALOGS: FirmwareCatalog,
     "burnin": BurnInPlan,
     "releases": ReleaseProfile,
 }
@@ -63,6 +68,7 @@ def load_catalog(directory: Path) -> Catalog:
     findings.extend(of_images)
     folders[IMAGES] = {name: _Loaded(image.document, image.profile) for name, image in loaded.items()}
     findings.extend(_dangling(directory, folders))
+    bundles = _resolve_bundles(folders, findings)
     if findings:
         raise ProfileError(findings)
 
@@ -73,7 +79,7 @@ def load_catalog(directory: Path) -> Catalog:
     return Catalog(
         hardware_classes=by_name("hardware", HardwareClass),
         bios_profiles=by_name("bios", BiosProfile),
-        firmware_bundles=by_name("firmware", FirmwareBundle),
+        firmware_bundles=MappingProxyType(bundles),
         images=MappingProxyType({**by_name(IMAGES, AgentImage), **by_name(IMAGES, DebianImage)}),
         burn_in_plans=by_name("burnin", BurnInPlan),
         releases=by_name("releases", ReleaseProfile),
@@ -97,15 +103,32 @@ def _files(directory: Path, findings: list[Finding]) -> Iterator[tuple[str, Path
 def _load(model: type[BaseModel], path: Path) -> _Loaded:
     located = read_yaml(path)
     profile = validate(model, located)
-    check_name(located)
+    check_name(located, "hardware_class" if model is FirmwareCatalog else "name")
     return _Loaded(located, profile)
+
+
+def _resolve_bundles(folders: _Folders, findings: list[Finding]) -> dict[str, FirmwareBundle]:
+    """The bundles whose catalog is right; what is wrong with their versions goes to `findings`."""
+    bundles = {}
+    for name, written in folders["firmware"].items():
+        catalog = folders[FIRMWARE_CATALOGS].get(written.profile.hardware_class)
+        try:
+            if catalog is not None:
+                bundles[name] = resolve_bundle(written.profile, written.located, catalog.profile)
+        except ProfileError as error:
+            findings.extend(error.findings)
+    return bundles
 
 
 def _dangling(directory: Path, folders: _Folders) -> Iterator[Finding]:
     """Yield a finding for each name that leads nowhere or to a profile that does not fit."""
-    for folder in ("bios", "firmware"):
+    for folder in ("bios", "firmware", FIRMWARE_CATALOGS):
         for user in folders[folder].values():
             yield from _refer(directory, folders, user, ("hardware_class", "hardware"), _anything_fits)
+    for user in folders["firmware"].values():
+        file = f"{FIRMWARE_CATALOGS}/{user.profile.hardware_class}.yaml"
+        if user.profile.hardware_class in folders["hardware"] and not (directory / file).exists():
+            yield user.located.finding(("hardware_class",), f"there is no {file}", "write it")
     for user in folders["releases"].values():
         of_class = _of_class(user.profile.hardware_class)
         hardware = folders["hardware"].get(user.profile.hardware_class)

@@ -7,6 +7,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from profiles.firmware.bundle import FirmwareBundle
+from profiles.firmware.component import FirmwareComponent
+from profiles.firmware.release_list import stepping_stones
 from profiles.images.profile import ImageProfile
 from profiles.models import BiosProfile, BurnInPlan, HardwareClass
 
@@ -41,11 +43,26 @@ class Release(BaseModel):
             "gpu_count": hardware.gpu_count,
             "nvlink_domain_size": hardware.nvlink_domain_size,
             "image": {"digest": self.image_digest, **_content(self.image)},
-            "firmware": _content(self.firmware),
+            "firmware": _firmware_content(self.firmware),
             "bios": _content(self.bios),
             "burn_in": _content(self.burn_in),
         }
         return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def _firmware_content(bundle: FirmwareBundle) -> dict[str, Any]:
+    """What is flashed, and on the way to it. What a catalog learns later of other versions is not another release."""
+    content = _content(bundle)
+    content["components"] = [_component_content(component) for component in bundle.components]
+    return content
+
+
+def _component_content(component: FirmwareComponent) -> dict[str, Any]:
+    steps = stepping_stones(component.version, component.releases)
+    return {
+        **component.model_dump(mode="json", exclude={"releases", "floor"}),
+        "steps": [step.model_dump(mode="json") for step in steps],
+    }
 
 
 def _content(profile: ImageProfile | FirmwareBundle | BiosProfile | BurnInPlan) -> dict[str, Any]:

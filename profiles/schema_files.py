@@ -16,11 +16,11 @@ _MODELS: dict[str, type[BaseModel]] = {**KINDS, "compat": CompatibilityFacts, "f
 
 
 def write_schemas(directory: Path = SCHEMAS) -> None:
-    """Write `<folder>.schema.json` for each folder of profiles, and `fleet.schema.json`."""
+    """Write `<folder>.schema.json` for each folder of profiles (`/` becomes `-`), and `fleet.schema.json`."""
     directory.mkdir(exist_ok=True)
     texts = {folder: schema_text(model) for folder, model in _MODELS.items()} | {IMAGES: _text(image_schema())}
     for folder, text in texts.items():
-        (directory / f"{folder}.schema.json").write_text(text, encoding="utf-8")
+        (directory / f"{folder.replace('/', '-')}.schema.json").write_text(text, encoding="utf-8")
 
 
 def schema_text(model: type[BaseModel]) -> str:

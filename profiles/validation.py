@@ -48,12 +48,12 @@ def validate_part(model: type[BaseModel], located: Located) -> None:
             raise ProfileError(findings) from error
 
 
-def check_name(located: Located) -> None:
-    """Raise ProfileError where a profile's name is not its file's name."""
-    name, expected = located.value.get("name"), located.file.stem
+def check_name(located: Located, key: str = "name") -> None:
+    """Raise ProfileError where a profile's name, the value of `key`, is not its file's name."""
+    name, expected = located.value.get(key), located.file.stem
     if name != expected:
         message = f'"{name}" differs from the name of the file'
-        raise ProfileError([located.finding(("name",), message, f'write "{expected}" or rename the file')])
+        raise ProfileError([located.finding((key,), message, f'write "{expected}" or rename the file')])
 
 
 def _findings(model: type[BaseModel], located: Located, detail: ErrorDetails) -> Iterator[Finding]:

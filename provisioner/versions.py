@@ -3,12 +3,9 @@
 from enum import StrEnum
 
 from profiles.firmware.component import FirmwareComponent
-from profiles.firmware.version_text import extract, normalise, segments
+from profiles.firmware.version_text import MISSING, extract, is_missing, normalise, segments
 
 __all__ = ["MISSING", "Verdict", "equal", "extract", "is_missing", "normalise", "verdict"]
-
-MISSING = frozenset({"", "n/a", "not present", "version not available", "unknown", "-*", "null", "none"})
-"""What BMCs write where there is no version (seen on Supermicro, Lenovo and Dell machines)."""
 
 
 class Verdict(StrEnum):
@@ -21,11 +18,6 @@ class Verdict(StrEnum):
     """It differs, and nothing says which of both came first."""
     MISSING = "missing"
     """No version at all: the part is absent or silent, not old."""
-
-
-def is_missing(version: str | None) -> bool:
-    """The BMC gives no version: the part is absent or silent, not old."""
-    return version is None or normalise(version) in MISSING
 
 
 def equal(reported: str | None, wanted: str, pattern: str | None = None) -> bool:

@@ -9,10 +9,18 @@ _SEGMENT = {
     Scheme.DOTTED_HEX: (re.compile(r"[0-9a-f]{1,16}"), 16),
 }
 
+MISSING = frozenset({"", "n/a", "not present", "version not available", "unknown", "-*", "null", "none"})
+"""What BMCs write where there is no version (seen on Supermicro, Lenovo and Dell machines)."""
+
 
 def normalise(version: str) -> str:
     """Drop NULs, trim, collapse inner space and fold case; idempotent. Zeros, prefixes and dates stay."""
     return _spaced(version).casefold()
+
+
+def is_missing(version: str | None) -> bool:
+    """The BMC gives no version: the part is absent or silent, not old."""
+    return version is None or normalise(version) in MISSING
 
 
 def extract(version: str, pattern: str | None) -> str:

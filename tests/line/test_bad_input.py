@@ -53,8 +53,8 @@ CASES: dict[str, tuple[Break, list[str]]] = {
         ["site.yaml:3: listen.port: must be a whole number"],
     ),
     "unknown release": (
-        _in("site.yaml", "hgx-h100-2025-1", "hgx-h100-2031-1"),
-        ["there is no release hgx-h100-2031-1", 'did you mean "hgx-h100-2025-1"?'],
+        _in("site.yaml", "hgx-h100-2025-1", "hgx-h100-2025-2"),
+        ["there is no release hgx-h100-2025-2", 'did you mean "hgx-h100-2025-1"?'],
     ),
     "no YAML": (_in("site.yaml", "releases:", "releases: ["), ["site.yaml:"]),
     "unknown key in a profile": (
@@ -62,7 +62,7 @@ CASES: dict[str, tuple[Break, list[str]]] = {
         ["hgx-h100-gpu-pool.yaml:", "atributes: is not a known key", 'did you mean "attributes"?'],
     ),
     "unquoted version": (
-        _in("profiles/firmware/hgx-h100-2025-1.yaml", "version: ", "version: 1.10 # "),
+        _in("profiles/firmware/hgx-h100-2025-1.yaml", 'bmc: "11.03.18"', "bmc: 1.10"),
         ["hgx-h100-2025-1.yaml:", 'quote it: "1.10"'],
     ),
     "image that has not been built": (

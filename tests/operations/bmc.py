@@ -156,10 +156,8 @@ class SimulatedBmc:
 
     async def start_update(self, order: UpdateOrder) -> TaskUri | None:
         """One flash at a time; without targets, of all parts that the package is for."""
-        component = self._server.packages[order.package.path.name]
-        parts = (key for key, part in self._server.parts.items() if part.component.component == component.component)
-        targets = order.targets or tuple(_FIRMWARE + key for key in parts)
-        return TaskUri(await self._write(lambda: self._server.start_flash(targets, component)))
+        digest = order.package.path.name
+        return TaskUri(await self._write(lambda: self._server.start_flash(order.targets, digest)))
 
     async def start_staged(self) -> TaskUri | None:
         """Nothing waits for it here."""

@@ -8,10 +8,13 @@ from dataclasses import dataclass, field
 from profiles.firmware.component import Activation, FirmwareComponent
 from profiles.release import Release
 from provisioner.models.inventory import Power
+from provisioner.versions import extract
 
 ON_SECONDS, OFF_SECONDS, POST_SECONDS, BMC_RESET_SECONDS = 5.0, 4.0, 240.0, 200.0
 SETTLING_SECONDS = 60.0
 FACTORY = "label-password"
+_FORMS = ("{}", "BIOS Date: 02/14/2025 Ver {}", "{}_n04", "{} Feb 21 2024", "A47 v{} (02/22/2024)")
+"""How Supermicro, NVIDIA and HPE write a version; the first that the catalog's pattern reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +63,9 @@ class Part:
 
     @property
     def reported(self) -> str:
-        """As the inventory says it: some put a date before the version."""
-        return f"BIOS Date: 02/14/2025 Ver {self.active}" if self.component.extract else self.active
+        """As the inventory says it: some put a date or more around the version."""
+        spelled = [form.format(self.active) for form in _FORMS]
+        return next((text for text in spelled if extract(text, self.component.extract) == self.active), self.active)
 
 
 @dataclass(slots=True)
@@ -70,6 +74,9 @@ class Flash:
 
     uri: str
     targets: tuple[str, ...]
+    """As ordered."""
+    parts: tuple[str, ...]
+    """Inventory ids."""
     version: str
     started_at: float
     seconds: float
@@ -94,8 +101,8 @@ class Server:
     on_boot: Callable[[], None] = lambda: None
     on_power_lost: Callable[[], None] = lambda: None
     parts: dict[str, Part] = field(default_factory=dict)
-    packages: dict[str, FirmwareComponent] = field(default_factory=dict)
-    """By digest: what the vendor has made for it."""
+    packages: dict[str, str] = field(default_factory=dict)
+    """Digest to version: what the vendor has made for it."""
     flashes: list[Flash] = field(default_factory=list)
     bios: dict[str, str | int | bool] = field(default_factory=dict)
     bios_pending: dict[str, str | int | bool] = field(default_factory=dict)
@@ -135,7 +142,9 @@ class Server:
 
     def learn(self, release: Release) -> None:
         """Its firmware fits this server."""
-        self.packages |= {one.artefact.sha256: one for one in release.firmware.components}
+        for one in release.firmware.components:
+            self.packages |= {listed.artefact.sha256: listed.version for listed in one.releases}
+            self.packages[one.artefact.sha256] = one.version
 
     def reset(self, reset_type: str) -> None:
         """`On` or `ForceOff`; either is nothing when it is so already."""
@@ -180,11 +189,30 @@ class Server:
         if on:
             self.reset("On")
 
-    def start_flash(self, targets: tuple[str, ...], component: FirmwareComponent) -> str:
-        """The task's URI. A second one at the same time is a violation."""
-        self._no_flash(f"flash of {component.component}")
-        seconds = float(component.expected_minutes) * 60 * 0.8
-        flash = Flash(f"/tasks/{len(self.flashes)}", targets, component.version, now(), seconds)
+    def meant(self, targets: tuple[str, ...] | None, digest: str) -> tuple[str, ...]:
+        """The inventory ids of the parts that an order is for: those that it names, or all of the package's.
+
+        A group, an empty list and no Targets at all stand for the parts whose catalog names the same.
+        """
+        named = [target.rsplit("/", 1)[-1] for target in targets or ()]
+        if named and all(one in self.parts for one in named):
+            return tuple(named)
+        as_written = "absent" if targets is None else targets or "empty"
+        return tuple(
+            key
+            for key, part in self.parts.items()
+            if part.component.targets == as_written and digest in _digests(part.component)
+        )
+
+    def start_flash(self, targets: tuple[str, ...] | None, digest: str) -> str:
+        """The task's URI. A second one at the same time is a violation; so is a package that is for no part."""
+        meant = self.meant(targets, digest)
+        self._no_flash(f"flash of {meant}")
+        if not meant:
+            self.violations.append(f"a flash of {digest[:12]} with targets {targets}, which is for nothing here")
+        minutes = {float(self.parts[key].component.expected_minutes) for key in meant}
+        seconds = max(minutes, default=0.0) * 60 * 0.8
+        flash = Flash(f"/tasks/{len(self.flashes)}", targets or (), meant, self.packages[digest], now(), seconds)
         self.flashes.append(flash)
         asyncio.get_running_loop().call_later(seconds, self._finish, flash, len(self.flashes) - 1)
         return flash.uri
@@ -204,18 +232,18 @@ class Server:
 
     def _no_flash(self, what: str) -> None:
         if self.running():
-            self.violations.append(f"{what} at {now():.0f} s while {self.running()[0].targets} are being flashed")
+            self.violations.append(f"{what} at {now():.0f} s while {self.running()[0].parts} are being flashed")
 
     def _finish(self, flash: Flash, number: int) -> None:
         if flash.state != "Running":
             return
         flash.state = "Exception" if number == self.faults.failing_task else "Completed"
         if flash.state == "Completed":
-            for target in flash.targets:
-                identifier = target.rsplit("/", 1)[-1]
+            for identifier in flash.parts:
                 self.flashed[identifier, flash.version] += 1
                 if identifier not in self.faults.stays_old:
                     self.parts[identifier].staged = flash.version
+            self._activate({Activation.NONE})
 
     def _activate(self, by: set[Activation]) -> None:
         for part in self.parts.values():
@@ -252,6 +280,10 @@ class Server:
 def now() -> float:
     """Simulated seconds since the start."""
     return asyncio.get_running_loop().time()
+
+
+def _digests(component: FirmwareComponent) -> set[str]:
+    return {component.artefact.sha256, *(release.artefact.sha256 for release in component.releases)}
 
 
 def _identifiers(glob: str) -> list[str]:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from profiles.firmware.bundle import BundlePolicy
 from profiles.release import Release
 from provisioner.errors import Conflict
 from provisioner.models.identifiers import NodeName, ReleaseDigest
@@ -54,14 +55,15 @@ def test_a_node_that_is_held_and_let_go_at_any_moment(at: int, after: int) -> No
 
 
 def older(release: Release) -> Release:
-    """What the server came with."""
+    """What the server came with; its bundle says that going back is meant."""
     components = [
         one.model_copy(
             update={"version": "0.1", "artefact": one.artefact.model_copy(update={"sha256": f"{number:064}"})}
         )
         for number, one in enumerate(release.firmware.components)
     ]
-    firmware = release.firmware.model_copy(update={"components": tuple(components)})
+    changes = {"components": tuple(components), "policy": BundlePolicy(newer="flash")}
+    firmware = release.firmware.model_copy(update=changes)
     return release.model_copy(update={"firmware": firmware, "image_digest": "sha256:older-image"})
 
 

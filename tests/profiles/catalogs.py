@@ -29,15 +29,24 @@ optional: [Retries]
 name: box-1
 description: tested together
 hardware_class: box
+policy: {newer: refuse, unknown: flash}
+versions:
+  bmc: "1.10"
+""",
+    "firmware/catalogs/box.yaml": """\
+hardware_class: box
+description: what there is
 components:
   - component: bmc
     inventory: [BMC]
-    version: "1.10"
-    artefact: {file: bmc.bin, sha256: "%s", size_bytes: 4096}
     activation: bmc_reset
     expected_minutes: 10
-"""
-    % ("0a" * 32),
+    releases:
+      - version: "1.9"
+        artefact: {file: old.bin, sha256: "OLD", size_bytes: 4096}
+      - version: "1.10"
+        artefact: {file: bmc.bin, sha256: "NEW", size_bytes: 4096}
+""".replace("OLD", "0b" * 32).replace("NEW", "0a" * 32),
     "images/agent.yaml": """\
 name: agent
 description: the burn-in agent
