@@ -2,6 +2,7 @@
 
 import http.client
 import ssl
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -12,7 +13,7 @@ import typer
 from pydantic import BaseModel, ValidationError
 
 from provisioner.commands.answers import Discoveries, Explanation, NodeDetail, NodeLine, NodePage, Plan, Refusal
-from provisioner.errors import BadInput, FirstlightError
+from provisioner.errors import BadInput, FirstlightError, NotFound
 from provisioner.models.secret import Secret
 from provisioner.settings import Environment
 
@@ -46,7 +47,9 @@ def connect(data_dir: Path, url: str | None) -> "Client":
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """One HTTP exchange per call, none repeated. Everything that goes wrong is a `FirstlightError` of one line."""
+    """One HTTP exchange per call, none repeated. Everything that goes wrong is a `FirstlightError` of one line, a
+    `NotFound` where nothing is there.
+    """
 
     url: str
     token: Secret
@@ -57,7 +60,7 @@ class Client:
         cursor: str | None = None
         while True:
             pairs = {**query, "limit": "500", **({"cursor": cursor} if cursor else {})}
-            page = self._ask("GET", f"/v1/nodes?{urlencode(pairs)}", NodePage)
+            page = self.ask("GET", f"/v1/nodes?{urlencode(pairs)}", NodePage)
             found += page.nodes
             cursor = page.next
             if cursor is None:
@@ -65,40 +68,40 @@ class Client:
 
     def node(self, name: str) -> NodeDetail:
         """Everything about one."""
-        return self._ask("GET", _path(name), NodeDetail)
+        return self.ask("GET", _path(name), NodeDetail)
 
     def why(self, name: str) -> Explanation:
         """Why it is where it is."""
-        return self._ask("GET", _path(name, "why"), Explanation)
+        return self.ask("GET", _path(name, "why"), Explanation)
 
     def plan(self, name: str) -> Plan:
         """What would be done to it."""
-        return self._ask("GET", _path(name, "plan"), Plan)
+        return self.ask("GET", _path(name, "plan"), Plan)
 
     def hold(self, name: str, reason: str) -> NodeLine:
         """Stop it where it is."""
-        return self._ask("POST", _path(name, "hold"), NodeLine, {"reason": reason})
+        return self.ask("POST", _path(name, "hold"), NodeLine, {"reason": reason})
 
     def release(self, name: str) -> NodeLine:
         """Let it go on."""
-        return self._ask("POST", _path(name, "release"), NodeLine)
+        return self.ask("POST", _path(name, "release"), NodeLine)
 
     def reimage(self, name: str, release: str) -> NodeLine:
         """Give it another release."""
-        return self._ask("POST", _path(name, "reimage"), NodeLine, {"release": release})
+        return self.ask("POST", _path(name, "reimage"), NodeLine, {"release": release})
 
     def password(self, name: str, username: str, password: Secret) -> NodeLine:
         """Tell its BMC's password."""
         body = {"username": username, "password": password.reveal()}
-        return self._ask("POST", _path(name, "password"), NodeLine, body)
+        return self.ask("POST", _path(name, "password"), NodeLine, body)
 
     def trust(self, name: str) -> NodeLine:
         """Accept its BMC's new certificate."""
-        return self._ask("POST", _path(name, "trust"), NodeLine)
+        return self.ask("POST", _path(name, "trust"), NodeLine)
 
     def discoveries(self) -> Discoveries:
         """What the last scan means for the nodes, expected BMCs included."""
-        return self._ask("GET", "/v1/discoveries?expected=true", Discoveries)
+        return self.ask("GET", "/v1/discoveries?expected=true", Discoveries)
 
     def answers(self) -> bool:
         """A service is there; whether it is well does not matter."""
@@ -108,11 +111,13 @@ class Client:
             return False
         return True
 
-    def _ask(self, method: str, path: str, answer: type[T], body: dict[str, str] | None = None) -> T:
+    def ask(self, method: str, path: str, answer: type[T], body: Mapping[str, object] | None = None) -> T:
+        """One exchange, for the commands with answers of their own. Raises `FirstlightError`."""
         status, content = self._exchange(method, path, orjson.dumps(body) if body is not None else None)
         try:
             if status >= 400:
-                raise FirstlightError(_told(status, Refusal.model_validate_json(content)))
+                error = NotFound if status == http.client.NOT_FOUND else FirstlightError
+                raise error(_told(status, Refusal.model_validate_json(content)))
             return answer.model_validate_json(content)
         except ValidationError as error:
             raise FirstlightError(f"{self.url}: answers {status}, but not as Firstlight does: is it one?") from error

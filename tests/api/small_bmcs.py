@@ -7,11 +7,13 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from profiles.firmware.component import Transport
 from provisioner.capabilities.bmcs import Bmc
 from provisioner.errors import BmcUnreachable
 from provisioner.models.inventory import FirmwareComponent, Identity
 from provisioner.models.node import BmcAddress
 from provisioner.models.secret import Credentials
+from provisioner.models.update import UpdateOffer
 
 
 @dataclass(slots=True)
@@ -20,9 +22,13 @@ class SmallBmc:
 
     components: tuple[FirmwareComponent, ...] = ()
     attributes: Mapping[str, Any] = field(default_factory=dict)
+    offer: UpdateOffer = field(default_factory=lambda: UpdateOffer((Transport.MULTIPART,)))
 
     async def firmware(self) -> tuple[FirmwareComponent, ...]:
         return self.components
+
+    async def update_offer(self) -> UpdateOffer:
+        return self.offer
 
     async def bios(self) -> Mapping[str, Any]:
         return self.attributes

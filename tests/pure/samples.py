@@ -1,5 +1,6 @@
 """Small models with the fields that a test is about."""
 
+import hashlib
 from datetime import UTC, datetime
 from typing import Any
 
@@ -59,6 +60,43 @@ def bundle(**components: tuple[str, str, str]) -> FirmwareBundle:
             ],
         }
     )
+
+
+def catalogued(*components: dict[str, Any], policy: dict[str, str] | None = None) -> FirmwareBundle:
+    """A bundle with releases in rank order: `3!` cannot be taken back, `3<2` needs 2 first.
+
+    Each component: name, glob, version, releases, activation; more keys are fields of the component. The file of a
+    release is named after its component, or `file`.
+    """
+    return FirmwareBundle.model_validate(
+        {
+            "name": "bundle",
+            "description": "for tests",
+            "hardware_class": "server",
+            "policy": policy or {"newer": "refuse", "unknown": "flash"},
+            "components": [_catalogued(dict(component)) for component in components],
+        }
+    )
+
+
+def _catalogued(fields: dict[str, Any]) -> dict[str, Any]:
+    name, glob = fields.pop("name"), fields.pop("glob")
+    file = fields.pop("file", name)
+    releases = [_release(file, text) for text in fields.pop("releases")]
+    artefact = next(one["artefact"] for one in releases if one["version"] == fields["version"])
+    made = {"component": name, "inventory": (glob,), "expected_minutes": 5, "artefact": artefact, "releases": releases}
+    return made | fields
+
+
+def _release(file: str, text: str) -> dict[str, Any]:
+    version, _, stone = text.removesuffix("!").partition("<")
+    sha256 = hashlib.sha256(f"{file} {version}".encode()).hexdigest()
+    return {
+        "version": version,
+        "artefact": {"file": f"{file}-{version}.fw", "sha256": sha256, "size_bytes": 1},
+        "requires": stone or None,
+        "irreversible": text.endswith("!"),
+    }
 
 
 def bios(attributes: dict[str, str | int | bool], optional: tuple[str, ...] = ()) -> BiosProfile:
