@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from provisioner.bench import firmware_package
+from provisioner.bench import firmware_campaign, firmware_package
 from provisioner.bench.report import Json, keep, show
 
 
@@ -13,20 +13,30 @@ class Part(StrEnum):
     """What can be measured by itself."""
 
     PACKAGE = "package"
+    CAMPAIGN = "campaign"
 
 
 Parts = Annotated[list[Part] | None, typer.Option("--part", help="Only this; may be repeated. All where absent.")]
 Mebibytes = Annotated[int, typer.Option(min=1, max=4096, help="Size of the package that is inspected.")]
 
 
-def firmware_of(part: Parts = None, mebibytes: Mebibytes = 100, json_file: Json = None) -> None:
+Nodes = Annotated[int, typer.Option(min=1, max=2000, help="Emulated servers of the campaign.")]
+
+
+def firmware_of(part: Parts = None, mebibytes: Mebibytes = 100, nodes: Nodes = 1000, json_file: Json = None) -> None:
     """Inspect a large PLDM package in a process of its own: digest, payload checksum, every field.
 
     Memory is how far the peak of that process lies above its start. The floor is SHA-256 and CRC-32 of the same bytes.
+
+    A campaign brings emulated trays, durations at zero, through a bundle of five components to ready; one canary first.
     """
     figures: dict[str, object] = {}
     if not part or Part.PACKAGE in part:
         package = firmware_package.measure(mebibytes)
         show("bench firmware: package", {f"{mebibytes} MiB": package.figures()})
         figures[Part.PACKAGE] = package.figures()
+    if not part or Part.CAMPAIGN in part:
+        campaign = firmware_campaign.measure(nodes)
+        show("bench firmware: campaign", {f"{campaign.nodes} nodes": campaign.figures()})
+        figures[Part.CAMPAIGN] = campaign.as_dict()
     keep(json_file, figures)

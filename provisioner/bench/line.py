@@ -48,9 +48,9 @@ def measure(nodes: int) -> LineFigures:
         prepare(plan)
         with emulated(plan) as emulator:
             started = time.monotonic()
-            daemon = _daemon(data_dir)
+            daemon = serving(data_dir)
             try:
-                count = _until_ready(data_dir / "firstlight.db", daemon)
+                count = until_ready(data_dir / "firstlight.db", daemon)
                 seconds = time.monotonic() - started
                 return _figures(data_dir, count, seconds, daemon=daemon.pid, emulator=emulator.pid)
             finally:
@@ -71,13 +71,14 @@ def light_profiles(data_dir: Path) -> Path:
     return folder
 
 
-def _daemon(data_dir: Path) -> "subprocess.Popen[bytes]":
+def serving(data_dir: Path) -> "subprocess.Popen[bytes]":
+    """The daemon of this data directory, as a process of its own."""
     command = [sys.executable, "-m", "provisioner", "serve", "--config", str(data_dir / "site.yaml")]
     with (data_dir / "firstlight.log").open("ab") as log:
         return subprocess.Popen(command, stdout=log, stderr=log)
 
 
-def _until_ready(database: Path, daemon: "subprocess.Popen[bytes]") -> int:
+def until_ready(database: Path, daemon: "subprocess.Popen[bytes]") -> int:
     """Wait until every node is ready; how many there are."""
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while time.monotonic() < deadline:
