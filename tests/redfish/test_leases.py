@@ -2,7 +2,6 @@
 
 import asyncio
 from datetime import timedelta
-from itertools import pairwise
 
 import pytest
 
@@ -80,14 +79,14 @@ async def test_requests_keep_their_distance_when_asked_to() -> None:
     started: list[float] = []
     loop = asyncio.get_running_loop()
     async with site.hold(BMC) as lease:
+        began = loop.time()
 
         async def ask() -> None:
             async with lease.request():
-                started.append(loop.time())
+                started.append(loop.time() - began)
 
         await asyncio.gather(*(ask() for _ in range(4)))
-    gaps = [later - earlier for earlier, later in pairwise(started)]
-    assert all(gap >= 0.015 for gap in gaps)
+    assert all(seconds >= 0.019 * number for number, seconds in enumerate(started)), "a slow machine is only later"
 
 
 async def test_two_processes_take_turns() -> None:
