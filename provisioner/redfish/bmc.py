@@ -208,13 +208,13 @@ class RedfishBmc:
         """One look at a task or its monitor. Raises `ResourceGone` when the BMC has forgotten it."""
         try:
             return tasks.task_of(uri, await self._access.get_any(uri))
-        except BmcRefused as error:  # a monitor hands on the refusal of the request that it stands for
-            return tasks.failed(uri, error.message)
-        except ResourceGone:
+        except (BmcRefused, ResourceGone) as error:
             found = next((one for one in await self._task_members() if started.stands_for(uri, *one)), None)
-            if found is None:
+            if found is not None:  # the task behind a monitor knows more than the monitor, and outlives it
+                return tasks.listed(TaskUri(found[0]), found[1])
+            if isinstance(error, ResourceGone):
                 raise
-            return tasks.listed(TaskUri(found[0]), found[1])
+            return tasks.failed(uri, error.message)  # a monitor hands on the refusal of the request that it stands for
 
     async def tasks(self) -> tuple[Task, ...]:
         """All tasks that the BMC lists."""
