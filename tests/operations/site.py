@@ -28,9 +28,9 @@ from provisioner.operations.registry import OPERATIONS
 from provisioner.reconciler.loop import Reconciler
 from tests.operations.agent import Host
 from tests.operations.bmc import SimulatedBmcs
+from tests.operations.boot_records import MemoryBoots
 from tests.operations.node_records import MemoryEvents, MemoryNodes
 from tests.operations.records import (
-    MemoryBoots,
     MemoryBurnIns,
     MemoryCertificates,
     MemoryDocuments,
