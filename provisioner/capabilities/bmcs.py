@@ -92,16 +92,25 @@ class Bmc(Protocol):
     async def start_update(self, order: UpdateOrder) -> TaskUri | None:
         """Start one update, sent once, by the first transport that both sides take; the task's URI, or None if unknown.
 
-        Raises `BmcRefused` when the BMC has said no and nothing was begun, `AnswerLost` when nobody knows.
+        A transport that is refused gives way to the next. None: watch the version; where `update_offer` says
+        `start_update`, the image may wait for `start_staged`. Raises, with nothing begun: `BmcRefused`, `OneTargetOnly`
+        (send one order for each target), `BmcUnreachable` (another update is at work: later); and `AnswerLost` when
+        nobody knows: then look for its task.
         """
         ...
 
     async def start_staged(self) -> TaskUri | None:
-        """UpdateService.StartUpdate: begin what was sent to wait for it; the task's URI, or None if unknown."""
+        """UpdateService.StartUpdate: begin what was sent to wait for it; the task's URI, or None if unknown.
+
+        Raises `BmcRefused` where nothing waits, or the BMC has no such action.
+        """
         ...
 
     async def cycle(self, activation: Activation) -> None:
-        """AUX_CYCLE or AC_CYCLE by the verb that the BMC offers. Raises `BmcRefused` (501) where there is none."""
+        """AUX_CYCLE or AC_CYCLE by the verb that the BMC offers; it may vanish before it answers (`AnswerLost`).
+
+        Raises `BmcRefused` (501) where there is none, and (409) while the host is on where it has to be off.
+        """
         ...
 
     async def cycle_verb(self, activation: Activation) -> CycleVerb | None:
@@ -111,7 +120,8 @@ class Bmc(Protocol):
     async def ready(self) -> bool:
         """The root, the managers, the update service and the whole firmware inventory answer, and are complete.
 
-        False while any of it does not; a BMC that answers a ping or its root may be minutes from there.
+        False while any of it does not; a BMC that answers a ping or its root may be minutes from there. Look twice, with
+        a pause, and compare the inventory with what was there before: a short list may look whole for a while.
         """
         ...
 
