@@ -58,11 +58,13 @@ class Host:
     def turn_on(self) -> None:
         """Power on; nothing happens when it is on or going on."""
         if self.phase in ("off", "powering-off"):
+            self._count_switch()
             self._begin(self._power_up())
 
     def turn_off(self) -> None:
         """Power off; whatever runs is killed at once."""
         if self.phase not in ("off", "powering-off"):
+            self._count_switch()
             self._begin(self._power_down())
 
     def shut_down(self) -> None:
@@ -115,6 +117,10 @@ class Host:
 
     def _count_reset(self) -> None:
         self._board.state.resets += 1
+        self._board.save()
+
+    def _count_switch(self) -> None:
+        self._board.state.switched += 1
         self._board.save()
 
     async def _power_up(self) -> None:

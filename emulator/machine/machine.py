@@ -220,6 +220,7 @@ class Machine:
             "boots": state.boots,
             "boot_failures": state.boot_failures,
             "resets": state.resets,
+            "switched": state.switched,
             "bmc_resets": state.bmc_resets,
             "failed_logins": state.failed_logins,
             "locked": self.accounts.factory.locked,

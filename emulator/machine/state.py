@@ -63,6 +63,7 @@ class State:
     boots: int = 0
     boot_failures: int = 0
     resets: int = 0
+    switched: int = 0
     bmc_resets: int = 0
     failed_logins: int = 0
     written: dict[str, dict[str, Any]] = field(default_factory=dict)

@@ -129,11 +129,11 @@ def test_a_wrong_password_is_tried_twice_at_most(line: Site) -> None:
 
 
 def test_a_reset_whose_answer_was_lost_is_not_repeated(line: Site) -> None:
-    """Off and on for each start, but for the first, as the server was off; one that boots twice starts once more."""
+    """Each one that was sent switched the server off or on; a slow machine may try a boot twice."""
     reset = "POST /redfish/v1/Systems/1/Actions/ComputerSystem.Reset"
     for name in ("reset without an answer", "healthy HGX"):
         truth = line.fleet.truth(_name(next(case for case in CASES if case.name == name)))
-        assert truth["requests"][reset] == 2 * truth["resets"] - 1, name
+        assert truth["requests"][reset] == truth["switched"] + truth["resets"], name
 
 
 def test_every_server_has_a_password_of_ours_that_works(line: Site) -> None:
