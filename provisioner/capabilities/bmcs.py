@@ -120,8 +120,8 @@ class Bmc(Protocol):
     async def ready(self) -> bool:
         """The root, the managers, the update service and the whole firmware inventory answer, and are complete.
 
-        False while any of it does not; a BMC that answers a ping or its root may be minutes from there. Look twice, with
-        a pause, and compare the inventory with what was there before: a short list may look whole for a while.
+        False while any of it does not; a BMC that answers a ping or its root may be minutes from there. Look twice,
+        with a pause, and compare the inventory with what was there before: a short list may look whole for a while.
         """
         ...
 

@@ -12,8 +12,8 @@ from provisioner.redfish.snapshot import Document, Members, link, links
 async def is_ready(access: Access, reader: Reader) -> bool:
     """The root, every manager, the update service and every entry of the firmware inventory answer now.
 
-    Raises as reads do. One look: a caller wants two of them with a pause in between, as inventories still grow; one that
-    is short and counts right looks whole, so compare it with the parts that were there before as well.
+    Raises as reads do. One look: a caller wants two of them with a pause in between, as inventories still grow. A short
+    one that counts right looks whole: compare it with the parts that were there before as well.
     """
     root = await access.document(ROOT)
     managers = await reader.members(link(root, "Managers"))
