@@ -23,6 +23,7 @@ from api.routes import (
     health,
     metrics,
     node_actions,
+    node_firmware,
     nodes,
     openapi,
 )
@@ -34,6 +35,7 @@ ROUTERS = (
     artefacts.router,
     nodes.router,
     node_actions.router,
+    node_firmware.router,
     discoveries.router,
     campaigns.router,
     drift.router,

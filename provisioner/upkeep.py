@@ -17,6 +17,8 @@ _RUNS_KEPT = timedelta(days=30)
 """The steps of a run, for support; its outcome is in the events."""
 
 _HOSTS_KEPT = timedelta(days=30)
+_UPDATES_KEPT = timedelta(days=400)
+"""Finished firmware updates; what is open is never thrown away."""
 
 _STUCK_AFTER = timedelta(minutes=2)
 _LOOK_SECONDS = 30.0
@@ -40,5 +42,6 @@ async def _clean(store: Store, engine: DbosEngine) -> None:
     now = datetime.now(UTC)
     events = await delete_events(store.database, now - _EVENTS_KEPT)
     await store.hosts.forget(now - _HOSTS_KEPT)
+    await store.journal.forget(now - _UPDATES_KEPT)
     runs = await engine.forget(now - _RUNS_KEPT)
     _log.info("old_records_deleted", events=events, runs=runs)

@@ -8,7 +8,7 @@ from profiles.release import Release
 from provisioner.models.boot import Asker, BootFailure, BootTicket
 from provisioner.models.burn_in import BurnInRun, CheckResult, Heartbeat
 from provisioner.models.event import Event
-from provisioner.models.identifiers import NodeName, ReleaseDigest, TaskUri
+from provisioner.models.identifiers import NodeName, ReleaseDigest
 from provisioner.models.instruction import Hold
 from provisioner.models.inventory import FirmwareSighting, Identity, Inventory
 from provisioner.models.lifecycle import State
@@ -264,31 +264,4 @@ class BurnIns(Protocol):
 
     async def heartbeat(self, node: NodeName) -> Heartbeat | None:
         """The last sign of life of a node's agent."""
-        ...
-
-
-class UpdateJournal(Protocol):
-    """What was sent to flash, kept so that no component is ever flashed twice."""
-
-    async def intend(self, node: NodeName, component: str, version: str, at: datetime) -> datetime:
-        """Written before an update is sent; the time of the first intent for this component and version.
-
-        It replaces what was intended for another version of the component: going back is a new flash.
-        """
-        ...
-
-    async def started(self, node: NodeName, component: str, version: str, task: TaskUri) -> None:
-        """The task's URI, as soon as it is known."""
-        ...
-
-    async def task(self, node: NodeName, component: str, version: str) -> TaskUri | None:
-        """The URI that was kept, if any."""
-        ...
-
-    async def intended(self, node: NodeName, component: str, version: str) -> datetime | None:
-        """When it was first sent, or None if never."""
-        ...
-
-    async def close(self, node: NodeName, component: str, version: str) -> None:
-        """Done with: it was activated and judged, has failed, or never arrived. A later flash would be a new one."""
         ...

@@ -6,8 +6,9 @@ from provisioner.capabilities.bmcs import Bmcs
 from provisioner.capabilities.clock import Awake, Clock
 from provisioner.capabilities.found_hosts import Hosts
 from provisioner.capabilities.login_failures import LoginFailures, PinnedCertificates
-from provisioner.capabilities.records import Boots, BurnIns, Documents, Events, Nodes, UpdateJournal, Vault
+from provisioner.capabilities.records import Boots, BurnIns, Documents, Events, Nodes, Vault
 from provisioner.capabilities.releases import Artefacts, Releases
+from provisioner.capabilities.update_journal import UpdateJournal
 
 
 @dataclass(frozen=True, slots=True)

@@ -221,3 +221,34 @@ class Discoveries(BaseModel):
     unexpected: list[UnexpectedBmc]
     missing: list[MissingNode]
     hosts: list[UnknownHost] = []
+
+
+class FirmwareChange(BaseModel):
+    """One phase of an update."""
+
+    phase: str
+    at: datetime
+    reason: str
+    seen: bool
+
+
+class FirmwareUpdate(BaseModel):
+    """One try with one component class or part."""
+
+    component: str
+    part: str | None
+    version: str
+    package: str
+    activation: str
+    attempt: int
+    phase: str
+    reason: str
+    task: str | None
+    changes: list[FirmwareChange]
+
+
+class FirmwareUpdates(BaseModel):
+    """The journal of a node, oldest first."""
+
+    node: str
+    updates: list[FirmwareUpdate]

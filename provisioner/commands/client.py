@@ -12,7 +12,16 @@ import orjson
 import typer
 from pydantic import BaseModel, ValidationError
 
-from provisioner.commands.answers import Discoveries, Explanation, NodeDetail, NodeLine, NodePage, Plan, Refusal
+from provisioner.commands.answers import (
+    Discoveries,
+    Explanation,
+    FirmwareUpdates,
+    NodeDetail,
+    NodeLine,
+    NodePage,
+    Plan,
+    Refusal,
+)
 from provisioner.errors import BadInput, FirstlightError, NotFound
 from provisioner.models.secret import Secret
 from provisioner.settings import Environment
@@ -77,6 +86,10 @@ class Client:
     def plan(self, name: str) -> Plan:
         """What would be done to it."""
         return self.ask("GET", _path(name, "plan"), Plan)
+
+    def firmware_updates(self, name: str) -> FirmwareUpdates:
+        """What was done to its firmware."""
+        return self.ask("GET", _path(name, "firmware"), FirmwareUpdates)
 
     def hold(self, name: str, reason: str) -> NodeLine:
         """Stop it where it is."""

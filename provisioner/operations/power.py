@@ -1,18 +1,18 @@
-"""Power, read first, asked for, read back."""
+"""Power, read first, asked for, read back. All that takes power or a BMC away goes through here: the interlock."""
 
 from datetime import timedelta
 
+from profiles.firmware.component import Activation
 from provisioner.capabilities.bmcs import Bmc
 from provisioner.capabilities.world import World
 from provisioner.errors import AnswerLost, NotAchieved
-from provisioner.firmware.task import flashes
 from provisioner.models.identifiers import RunKey
 from provisioner.models.inventory import Power
+from provisioner.operations.interlock import await_no_flash
 from provisioner.operations.reach import bmc_of, tell, until
 
 _LOOK_EVERY = timedelta(seconds=5)
 _POWER_LIMIT = timedelta(minutes=5)
-_FLASH_LIMIT = timedelta(hours=2)
 _LOST_LIMIT = timedelta(minutes=2)
 _ASKS = 3
 _POST_LIMIT = timedelta(minutes=30)
@@ -21,31 +21,41 @@ _ON_THE_WAY = {Power.ON: Power.POWERING_ON, Power.OFF: Power.POWERING_OFF}
 
 
 async def power_off(world: World, key: RunKey) -> None:
-    """Off, but never under a flash."""
+    """Off, but never under a flash or the copy after one."""
     await await_no_flash(world, key)
     await tell(world, key, "switching the host off")
     await _bring(world, key, Power.OFF, "ForceOff")
 
 
 async def power_on(world: World, key: RunKey) -> None:
-    """On; POST has begun, not ended."""
+    """On, but never under a flash: firmware would start that is half written. POST has begun then, not ended."""
+    await await_no_flash(world, key)
     await tell(world, key, "switching the host on")
     await _bring(world, key, Power.ON, "On")
 
 
-async def await_no_flash(world: World, key: RunKey) -> None:
-    """Wait until no update is at work on the BMC, whoever started it: a reset under a flash can kill a board.
+async def ask_bmc_reset(world: World, key: RunKey) -> bool:
+    """Manager.Reset, asked once, never under a flash. False when nobody knows whether it was acted on."""
+    await await_no_flash(world, key)
+    async with bmc_of(world, key.node) as bmc:
+        try:
+            await bmc.reset_bmc()
+        except AnswerLost:
+            return False
+    return True
 
-    Raises `NotAchieved` after two hours.
+
+async def ask_cycle(world: World, key: RunKey, activation: Activation) -> None:
+    """Standby power or the mains off and on, by the BMC's own verb, asked once, never under a flash.
+
+    An answer that never comes is what this looks like when it works. Raises `BmcRefused` where there is no verb.
     """
-
-    async def idle() -> bool:
-        async with bmc_of(world, key.node) as bmc:
-            return not any(flashes(task) for task in await bmc.tasks())
-
-    if not await until(world.clock, idle, every=_LOOK_EVERY, limit=_FLASH_LIMIT):
-        node = await world.nodes.get(key.node)
-        raise NotAchieved(str(node.bmc), "an update has been running for two hours, and no reset goes out under it")
+    await await_no_flash(world, key)
+    async with bmc_of(world, key.node) as bmc:
+        try:
+            await bmc.cycle(activation)
+        except AnswerLost:
+            return
 
 
 async def await_post(world: World, key: RunKey) -> None:

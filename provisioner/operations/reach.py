@@ -9,13 +9,15 @@ from profiles.release import Release
 from provisioner.capabilities.bmcs import Bmc
 from provisioner.capabilities.clock import Clock
 from provisioner.capabilities.world import World
-from provisioner.errors import BmcUnreachable, NeedsPerson
+from provisioner.errors import BmcUnreachable, LoginRefused, NeedsPerson
 from provisioner.models.identifiers import NodeName, ReleaseDigest, RunKey
 from provisioner.models.instruction import Instruction, Owner
 from provisioner.models.operation import Progress
 
 OUTAGE = timedelta(minutes=10)
 """A BMC may be away this long while something goes on, such as its own reset (5 to 10 minutes in the field)."""
+
+_AFTER_REFUSAL = timedelta(minutes=3)
 
 
 @asynccontextmanager
@@ -52,11 +54,14 @@ async def until(clock: Clock, check: Callable[[], Awaitable[bool]], *, every: ti
     """Look `every` so often until `check` says so; False after `limit`.
 
     A BMC that does not answer is no answer: it may be away for `OUTAGE`, then its `BmcUnreachable` is raised. While it
-    is away, the device cannot show what it has reached, so that time does not count.
+    is away, the device cannot show what it has reached, so that time does not count. One that has just started refuses
+    a good login for a while (sonic-net/sonic-platform-common#707): that is forgiven once, after a pause that spends
+    none of the few logins which an account has.
     """
     time = asyncio.get_running_loop().time
     start = answered = time()
     silent = 0.0
+    forgiven = False
     while True:
         try:
             if await check():
@@ -67,6 +72,11 @@ async def until(clock: Clock, check: Callable[[], Awaitable[bool]], *, every: ti
             silent = time() - answered
             if silent > clock.limit(OUTAGE):
                 raise
+        except LoginRefused:
+            if forgiven:
+                raise
+            forgiven, silent = True, time() - answered
+            await asyncio.sleep(clock.wall(_AFTER_REFUSAL))
         if time() - start - silent > clock.limit(limit):
             return False
         await asyncio.sleep(clock.wall(every))

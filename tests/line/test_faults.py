@@ -65,7 +65,11 @@ CASES = (
     Case("Secure Boot stays on", {"secure-boot-stays-on": {}}, "dell-xe9680", "Secure Boot is on", "operator"),
     Case("a GPU is missing", {"gpu-missing": {"index": 3}}, held="7 GPUs answer"),
     Case("BIOS drops a value", {"bios-late-rejection": {}}, held="set and reset, yet", owner="technician"),
-    Case("flash keeps the old version", {"flash-completes-old-version": {"component": "cpld"}}, held="cpld runs"),
+    Case(
+        "flash keeps the old version",
+        {"flash-completes-old-version": {"component": "cpld"}},
+        held="CPLD_Motherboard runs",
+    ),
 )
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from profiles.release import Release
 from provisioner.errors import Conflict, NotFound
 from provisioner.models.burn_in import BurnInRun, CheckResult, Heartbeat
-from provisioner.models.identifiers import NodeName, ReleaseDigest, TaskUri
+from provisioner.models.identifiers import NodeName, ReleaseDigest
 from provisioner.models.inventory import FirmwareSighting, Inventory
 from provisioner.models.operation import Progress
 from provisioner.models.secret import Credentials, Secret
@@ -157,35 +157,6 @@ class MemoryBurnIns:
     async def heartbeat(self, node: NodeName) -> Heartbeat | None:
         """The last one."""
         return self.beats.get(node)
-
-
-@dataclass(slots=True)
-class MemoryJournal:
-    """`UpdateJournal`."""
-
-    rows: dict[tuple[NodeName, str, str], tuple[datetime, TaskUri | None]] = field(default_factory=dict)
-
-    async def intend(self, node: NodeName, component: str, version: str, at: datetime) -> datetime:
-        """The first intent."""
-        return self.rows.setdefault((node, component, version), (at, None))[0]
-
-    async def started(self, node: NodeName, component: str, version: str, task: TaskUri) -> None:
-        """Its task."""
-        if (node, component, version) not in self.rows:
-            raise NotFound("an update's task was started that nobody had intended")
-        self.rows[node, component, version] = (self.rows[node, component, version][0], task)
-
-    async def task(self, node: NodeName, component: str, version: str) -> TaskUri | None:
-        """Its task, if known."""
-        return self.rows.get((node, component, version), (None, None))[1]
-
-    async def intended(self, node: NodeName, component: str, version: str) -> datetime | None:
-        """When."""
-        return self.rows.get((node, component, version), (None, None))[0]
-
-    async def close(self, node: NodeName, component: str, version: str) -> None:
-        """Done with."""
-        self.rows.pop((node, component, version), None)
 
 
 @dataclass(slots=True)

@@ -1,16 +1,11 @@
-"""Refused logins, pinned certificates, write leases and the journal of updates."""
+"""Refused logins, pinned certificates and write leases."""
 
 import asyncio
 
-import pytest
-
-from provisioner.errors import NotFound
-from provisioner.models.identifiers import TaskUri
 from provisioner.store.opening import Store
-from tests.store.nodes import N1, add_nodes, minutes
+from tests.store.nodes import minutes
 
 BMC = "127.20.1.1:8443"
-TASK = TaskUri("/redfish/v1/TaskService/Tasks/1")
 
 
 async def test_refused_logins_are_counted_per_account_until_one_works(store: Store) -> None:
@@ -48,33 +43,3 @@ async def test_a_lease_that_nobody_extends_ends(store: Store) -> None:
     await asyncio.sleep(0.1)
     assert await store.leases.acquire(BMC, "alive", 60)
     assert not await store.leases.acquire(BMC, "dead", 60)
-
-
-async def test_the_first_intent_counts_until_the_update_is_closed(store: Store) -> None:
-    await add_nodes(store)
-    update = (N1, "HGX_FW_BMC_0", "24.09-2")
-    assert await store.journal.intended(*update) is None
-    assert await store.journal.intend(*update, minutes(1)) == minutes(1)
-    assert await store.journal.intend(*update, minutes(7)) == minutes(1)
-    assert await store.journal.intended(*update) == minutes(1)
-    assert await store.journal.task(*update) is None
-    await store.journal.started(*update, TASK)
-    assert await store.journal.task(*update) == TASK
-    await store.journal.close(*update)
-    await store.journal.close(*update)
-    assert (await store.journal.intended(*update), await store.journal.task(*update)) == (None, None)
-    assert await store.journal.intend(*update, minutes(9)) == minutes(9)
-
-
-async def test_going_back_to_another_version_is_a_new_intent(store: Store) -> None:
-    """From A to B in the middle of a flash and back to A: what was intended for A at first sends nothing any more."""
-    await add_nodes(store)
-    for version, at in (("A", 1), ("B", 2), ("A", 3)):
-        assert await store.journal.intend(N1, "bios", version, minutes(at)) == minutes(at)
-    assert await store.journal.intended(N1, "bios", "B") is None
-
-
-async def test_a_task_without_an_intent_is_a_mistake(store: Store) -> None:
-    await add_nodes(store)
-    with pytest.raises(NotFound):
-        await store.journal.started(N1, "BMC", "1.0", TASK)
