@@ -121,8 +121,9 @@ _STAGES = (
     _Stage(
         _by(FailureKind.NETWORK),
         "{failure}",
-        "firmware had a network and the image has none: check the link light of the port that boots; if it is lit, ask "
-        "the image owner whether the image has a driver for that card",
+        "go by what the reason names: a card without a link, its cable and switch port; a card without an answer by DHCP, "
+        "the DHCP server; no card at all, ask the image owner for its driver; no words from the service, the log of the "
+        "service of that minute",
         "network cable, if its link light stays dark",
     ),
     _Stage(
