@@ -1,6 +1,7 @@
 """Files by digest, as firmware, BMCs and nodes fetch them: under names that nobody can guess, and without a token."""
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +14,9 @@ from api.auth import Site
 from api.limits import SMALL_BYTES, STALL_SECONDS, AllTaken, Downloads
 from api.problems import documented, of_status, respond
 from images.digest import DigestError, parse_digest
+from provisioner.capabilities.service import Service
 from provisioner.errors import NotFound
+from provisioner.pulls import Pull
 from provisioner.upload_limit import UploadLimit
 
 router = APIRouter(prefix="/v1/artefacts", tags=["artefacts"])
@@ -30,9 +33,31 @@ class ArtefactFile(FileResponse):
     """Where set, a large file needs one of its places."""
     uploads: UploadLimit | None = None
     """Where set, it leaves no faster than this."""
+    pulled: Callable[[int, bool], None] | None = None
+    """Where set, told at the end how many bytes left, and whether that was the whole answer."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers a range that cannot be, and one file too many, with a problem."""
+        if self.pulled is None or scope["method"] == "HEAD":
+            await self._serve(scope, receive, send)
+            return
+        sent, whole, good = 0, False, False
+
+        async def counted(message: Message) -> None:
+            nonlocal sent, whole, good
+            await send(message)
+            if message["type"] == "http.response.start":
+                good = message["status"] < 300
+            sent += len(message.get("body", b""))
+            whole = message["type"] == "http.response.body" and not message.get("more_body", False)
+
+        try:
+            await self._serve(scope, receive, counted)
+        finally:
+            if good and sent:
+                self.pulled(sent, whole)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self.downloads is None or scope["method"] == "HEAD" or Path(self.path).stat().st_size < SMALL_BYTES:
             await self._answer(scope, receive, self._paced(send))
             return
@@ -107,5 +132,16 @@ async def artefact(
         return Response(status_code=304, headers=headers)
     file = ArtefactFile(path, media_type="application/octet-stream", headers=headers)
     file.downloads = request.app.state.downloads
-    file.uploads = service.uploads if name in service.packages else None
+    if name in service.packages:
+        file.uploads = service.uploads
+        file.pulled = _noted(service, request, name)
     return file
+
+
+def _noted(service: Service, request: Request, digest: str) -> Callable[[int, bool], None]:
+    address = request.client.host if request.client else ""
+
+    def note(sent: int, whole: bool) -> None:  # noqa: FBT001  (called by ArtefactFile alone)
+        service.world.pulls.note(Pull(address, digest, service.world.clock.now(), sent, whole))
+
+    return note

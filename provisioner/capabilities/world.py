@@ -1,6 +1,6 @@
 """Everything outside that an operation may touch."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from provisioner.capabilities.bmcs import Bmcs
 from provisioner.capabilities.clock import Awake, Clock
@@ -9,6 +9,7 @@ from provisioner.capabilities.login_failures import LoginFailures, PinnedCertifi
 from provisioner.capabilities.records import Boots, BurnIns, Documents, Events, Nodes, Vault
 from provisioner.capabilities.releases import Artefacts, Releases
 from provisioner.capabilities.update_journal import UpdateJournal
+from provisioner.pulls import Pulls
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,3 +33,5 @@ class World:
     public_url: str
     """Where nodes and BMCs reach this service, without a slash at the end."""
     awake: Awake
+    pulls: Pulls = field(default_factory=Pulls)
+    """Which BMC has fetched which package from this process."""

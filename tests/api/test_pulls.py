@@ -1,0 +1,84 @@
+"""Who has fetched which firmware package: seen by the service that serves it, over real HTTP."""
+
+import hashlib
+import socket
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from random import Random
+from urllib.parse import urlsplit
+
+import pytest
+
+from provisioner.pulls import LONGEST, Pull, Pulls
+from tests.api.site import Site
+
+CONTENT = Random(2).randbytes(12_000_000)
+DIGEST = f"sha256:{hashlib.sha256(CONTENT).hexdigest()}"
+LOCAL = "127.0.0.1"
+START = datetime(2026, 11, 30, tzinfo=UTC)
+
+
+@pytest.fixture
+def site(shared_site: Site) -> Iterator[Site]:
+    """A site for which the file is a firmware package, and which nobody has fetched it from."""
+    shared_site.files.store.put_bytes(CONTENT)
+    before = shared_site.app.state.service
+    world = replace(before.world, pulls=Pulls())
+    service = replace(before, world=world, packages=frozenset({DIGEST}))
+    shared_site.app.state.service = service
+    yield replace(shared_site, service=service)
+    shared_site.app.state.service = before
+
+
+def _last(site: Site) -> Pull | None:
+    """The note is made when the connection is done, a moment after the client has the last byte."""
+    pulls = site.service.world.pulls
+    ends = time.monotonic() + 10
+    while pulls.last(LOCAL, DIGEST) is None and time.monotonic() < ends:
+        time.sleep(0.01)
+    return pulls.last(LOCAL, DIGEST)
+
+
+def test_a_whole_download_is_noted(site: Site) -> None:
+    assert site.service.world.pulls.last(LOCAL, DIGEST) is None
+    assert site.request("GET", f"/v1/artefacts/{DIGEST}", None).content == CONTENT
+    pull = _last(site)
+    assert pull is not None
+    assert (pull.address, pull.digest, pull.bytes, pull.finished) == (LOCAL, DIGEST, len(CONTENT), True)
+
+
+def test_one_that_is_given_up_is_noted_as_unfinished(site: Site) -> None:
+    """A BMC whose memory is full, or whose route drops large packets."""
+    parts = urlsplit(site.url)
+    with socket.create_connection((parts.hostname or "", parts.port or 0)) as connection:
+        connection.sendall(f"GET /v1/artefacts/{DIGEST} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        assert connection.recv(4096).startswith(b"HTTP/1.1 200")
+    pull = _last(site)
+    assert pull is not None
+    assert not pull.finished
+    assert 0 < pull.bytes < len(CONTENT)
+
+
+@pytest.mark.parametrize(("method", "headers"), [("HEAD", {}), ("GET", {"Range": "bytes=99999999-"})])
+def test_what_gets_no_byte_of_the_file_is_no_download(site: Site, method: str, headers: dict[str, str]) -> None:
+    site.request(method, f"/v1/artefacts/{DIGEST}", None, headers=headers)
+    site.request("GET", f"/v1/artefacts/{DIGEST}", None, headers={"Range": "bytes=0-9"})
+    pull = _last(site)
+    assert pull is not None
+    assert pull.bytes == 10, "only the range that came after it"
+
+
+def test_the_memory_is_bounded_for_each_address() -> None:
+    """The newest one of a file counts; what is older than 32 downloads of the same address is forgotten."""
+    pulls = Pulls()
+    first = Pull("10.0.0.1", "sha256:a", START, 1, finished=False)
+    pulls.note(first)
+    pulls.note(replace(first, at=START + timedelta(minutes=1), finished=True))
+    assert pulls.last("10.0.0.1", "sha256:a") == replace(first, at=START + timedelta(minutes=1), finished=True)
+    assert pulls.last("10.0.0.2", "sha256:a") is None
+    for number in range(LONGEST):
+        pulls.note(Pull("10.0.0.1", f"sha256:{number}", START, 1, finished=True))
+    assert pulls.last("10.0.0.1", "sha256:a") is None
+    assert pulls.last("10.0.0.1", "sha256:0") is not None
