@@ -8,7 +8,15 @@ import pytest
 from profiles.loader import load_catalog
 from provisioner.errors import NotFound
 from provisioner.models.identifiers import ReleaseDigest
-from provisioner.models.inventory import BootAbilities, FirmwareComponent, Identity, Inventory, Power, Processor
+from provisioner.models.inventory import (
+    BootAbilities,
+    FirmwareComponent,
+    FirmwareSighting,
+    Identity,
+    Inventory,
+    Power,
+    Processor,
+)
 from provisioner.models.operation import Progress
 from provisioner.store.opening import Store
 from tests.profiles.catalogs import write_catalog
@@ -39,6 +47,19 @@ async def test_the_last_inventory_is_kept(store: Store) -> None:
     later = replace(INVENTORY, power=Power.OFF)
     await store.documents.put_inventory(N1, later, minutes(2))
     assert await store.documents.inventory(N1) == later
+
+
+async def test_the_firmware_of_many_nodes_is_read_at_once(store: Store) -> None:
+    """With the time of each inventory; nodes without one are left out."""
+    await add_nodes(store, 1100)
+    nodes = [node.name for node in await store.nodes.all()]
+    await store.documents.put_inventory(nodes[0], INVENTORY, minutes(1))
+    await store.documents.put_inventory(nodes[-1], replace(INVENTORY, firmware=()), minutes(2))
+    assert list(await store.documents.firmware(nodes)) == [
+        FirmwareSighting(nodes[0], minutes(1), INVENTORY.firmware),
+        FirmwareSighting(nodes[-1], minutes(2), ()),
+    ]
+    assert await store.documents.firmware(nodes[1:3]) == []
 
 
 async def test_what_every_node_does_is_told(store: Store) -> None:

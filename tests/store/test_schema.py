@@ -13,9 +13,12 @@ from sqlalchemy import Engine, create_engine, text
 
 from provisioner.capabilities.cipher import Cipher
 from provisioner.errors import BadInput
+from provisioner.models.node import Domains
+from provisioner.store.node_rows import new_row
 from provisioner.store.opening import open_store
 from provisioner.store.schema import TABLES, schema
 from provisioner.store.urls import database_url
+from tests.store.nodes import N1, START, expected
 
 
 def _migrate_to(url: str, revision: str) -> None:
@@ -49,6 +52,20 @@ async def test_a_database_of_an_older_program_is_brought_up_in_place(empty_url: 
     store.close()
     with engine(empty_url).connect() as connection:
         assert compare_metadata(MigrationContext.configure(connection), schema()) == []
+
+
+async def test_nodes_of_an_older_program_share_nothing_until_the_list_says_so(empty_url: str, cipher: Cipher) -> None:
+    _migrate_to(empty_url, "v0004")
+    with engine(empty_url).begin() as connection:
+        values = {**new_row(expected(1)[0], START), "state_since": START.isoformat()}
+        known = {name: value for name, value in values.items() if not name.startswith("domain_")}
+        names = ", ".join(known)
+        places = ", ".join(f":{name}" for name in known)
+        connection.execute(text(f"INSERT INTO nodes ({names}) VALUES ({places})"), known)
+    store = open_store(empty_url, cipher)
+    node = await store.nodes.get(N1)
+    assert (node.domains, node.state_since) == (Domains(), START)
+    store.close()
 
 
 def test_every_table_is_listed() -> None:
