@@ -1,6 +1,7 @@
 """Every emulated server takes a package by each transport that it advertises, once; what it refuses is told apart."""
 
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from emulator.testing import Bmc, EmulatedFleet
 from profiles.firmware.component import Transport
 from provisioner.errors import BmcRefused, BmcUnreachable, OneTargetOnly
 from provisioner.redfish.tls import TlsMode
-from tests.redfish.emulated import PERSONAS, TIMEOUTS, Flashable, faulty, files, finished, flashable, ours
+from tests.redfish.emulated import INVENTORY, PERSONAS, TIMEOUTS, Flashable, faulty, files, finished, flashable, ours
 from tests.redfish.site import Site
 
 pytestmark = pytest.mark.xdist_group("redfish-transports")  # one fleet for all of them
@@ -157,14 +158,40 @@ async def test_two_targets_are_one_too_many(fleet: EmulatedFleet, site: Site, tm
     before = thing.flashed(fleet)
     with faulty(fleet, thing.name, "one-target-only"):
         async with files(tmp_path) as url, ours(site, fleet.bmcs[which]) as bmc:
-            two = thing.order(url)
-            two = type(two)(
-                two.package, tuple(f"{(two.targets or ())[0].rpartition('/')[0]}/{one}" for one in parts[:2])
-            )
+            two = replace(thing.order(url), targets=tuple(f"{INVENTORY}/{part}" for part in parts[:2]))
             with pytest.raises(OneTargetOnly):
                 await bmc.start_update(two)
             assert thing.flashed(fleet) == before
             assert await bmc.start_update(thing.order(url)) is not None
+
+
+@pytest.mark.parametrize("shape", ["extended-info-object", "message-id-without-registry", "message-args-absent"])
+async def test_a_refusal_is_understood_in_any_shape(
+    fleet: EmulatedFleet, site: Site, tmp_path: Path, shape: str
+) -> None:
+    """openstack/sushy, release notes fix-extended-info-error-handling and message-parsing-resilience."""
+    thing = _flashable(fleet, GB200, tmp_path)
+    before = thing.flashed(fleet)
+    with faulty(fleet, thing.name, shape), faulty(fleet, thing.name, "one-target-only"):
+        async with files(tmp_path) as url, ours(site, fleet.bmcs[GB200]) as bmc:
+            with pytest.raises(OneTargetOnly):
+                await bmc.start_update(replace(thing.order(url), targets=(thing.order(url).targets or ()) * 2))
+    assert thing.flashed(fleet) == before
+
+
+async def test_a_session_that_was_forgotten_is_opened_again_and_the_push_goes_once(
+    fleet: EmulatedFleet, site: Site, tmp_path: Path
+) -> None:
+    """openbmc/bmcweb#158: 401 says that nothing was acted on."""
+    thing = _flashable(fleet, SWITCH, tmp_path)
+    before = thing.flashed(fleet)
+    async with files(tmp_path) as url, ours(site, fleet.bmcs[SWITCH]) as bmc:
+        await bmc.update_offer()
+        with faulty(fleet, thing.name, "sessions-forgotten", times=1):
+            uri = await bmc.start_update(thing.order(url))
+        assert uri is not None
+        await finished(bmc, uri)
+    assert thing.flashed(fleet) == before + 1
 
 
 @pytest.mark.parametrize("which", [HGX, HPE, LENOVO])
