@@ -121,9 +121,9 @@ _STAGES = (
     _Stage(
         _by(FailureKind.NETWORK),
         "{failure}",
-        "go by what the reason names: a card without a link, its cable and switch port; a card without an answer by DHCP, "
-        "the DHCP server; no card at all, ask the image owner for its driver; no words from the service, the log of the "
-        "service of that minute",
+        "go by what the reason names: a card without a link, its cable and switch port; a card without an answer by "
+        "DHCP, the DHCP server; no card at all, ask the image owner for its driver; no words from the service, the log "
+        "of the service of that minute",
         "network cable, if its link light stays dark",
     ),
     _Stage(
