@@ -138,7 +138,7 @@ def test_what_drifts_after_the_campaign_is_told_and_left_alone(tmp_path: Path) -
         assert told["off_bundle"]["told"].startswith("r01-u02 is off its bundle: cpld runs no part, and should run ")
         assert (told["pool_differs"]["where"], told["pool_differs"]["odd"]) == (f"pool {HARDWARE}", ["r01-u02"])
         assert {one["state"] for one in running.nodes().values()} == {"ready"}
-        running.fleet.clear_fault("r01-u02", "inventory-renamed")
+        running.fleet.set_fault("r01-u02", "inventory-renamed", {"old": "nothing", "new": "else"})
         assert calm(running, 0) == []
         reasons = [one["reason"] for one in running.history("r01-u02")]
         assert any(one.startswith("firmware drift: r01-u02 is off") for one in reasons)
