@@ -108,7 +108,7 @@ def test_what_only_one_file_says_stays(one: Any, two: Any) -> None:
 
 
 @given(order=st.permutations(range(IMAGES["elder"].count("\n"))))
-@settings(max_examples=20)
+@settings(max_examples=20, deadline=None)
 def test_the_order_of_keys_does_not_change_a_profile(order: list[int]) -> None:
     document = yaml.safe_load(IMAGES["elder"])
     turned = dict(sorted(document.items(), key=lambda item: order[list(document).index(item[0])]))
