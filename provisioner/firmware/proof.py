@@ -51,12 +51,14 @@ def known_as(
 ) -> tuple[FirmwareComponent, ...]:
     """`now`, with the ids that the bundle knows where new firmware has renamed a part (sonic-buildimage#29631).
 
-    A part that is gone and a new one that no class names are the same where both are firmware of the same resources
+    Only where a class has fewer parts than before: ids of Dell's hold the version, and its globs know that. A part that
+    is gone and a new one that no class names are the same where both are firmware of the same resources
     (RelatedItem), or, where that is not said, have the same name; and there is only one such pair.
     """
     ids = {part.id for part in now}
     named = {part.id for wanted in bundle.components for part in matching(wanted, (*before, *now))}
-    gone = [part for part in before if part.id in named and part.id not in ids]
+    short = [one for one in bundle.components if len(matching(one, now)) < len(matching(one, before))]
+    gone = [part for wanted in short for part in matching(wanted, before) if part.id not in ids]
     new = [part for part in now if part.id not in named and part.id not in {one.id for one in before}]
     if not gone or not new:
         return tuple(now)

@@ -170,7 +170,7 @@ async def _runs(world: World, key: RunKey, bmc: Bmc) -> bool:
 async def _restarts_by_itself(world: World, key: RunKey) -> bool:
     """It has gone away, or the new version runs already; False after a while in which neither was seen."""
     time = asyncio.get_running_loop().time
-    end = time() + world.clock.wall(_SELF_RESET)
+    end = time() + world.clock.limit(_SELF_RESET)
     while time() < end:
         try:
             async with bmc_of(world, key.node) as bmc:

@@ -107,7 +107,7 @@ class MemoryVault:
             if known is None:
                 raise NotFound(f"{node}: no BMC credentials are known")
             self.made += 1
-            drawer.proposed, drawer.sending = Credentials(known.username, Secret(f"ours-{self.made}")), False
+            drawer.proposed, drawer.sending = Credentials(known.username, Secret(f"Our-passw0rd-{self.made}")), False
         return drawer.proposed, drawer.sending
 
     async def sending(self, node: NodeName) -> None:
