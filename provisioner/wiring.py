@@ -116,13 +116,14 @@ async def _running(checked: Checked, store: Store, pulse: Pulse) -> AsyncIterato
         checked.catalog, site.releases, site.data_dir, _boot_settings(site), firmware_dir=site.firmware_dir
     )
     missing = shelf.stock()
-    bmcs = _bmcs(site, store, clock)
+    uploads = _upload_limit(site)
+    bmcs = _bmcs(site, store, clock, uploads)
     awake = Wakefulness()
     world = _world(store, bmcs, clock=clock, shelf=shelf, awake=awake, public_url=site.url)
     slot = SlotLease(site.database, int(site.limits.workers)) if _shared(site) else None
     engine = DbosEngine(await _engine_settings(site, clock, slot), clock)
     reconciler = Reconciler(world, engine, period=max(1.0, clock.wall(timedelta(seconds=5))), pace=clock.pace)
-    service = _service(checked, store, world, engine=engine, pulse=pulse)
+    service = _service(checked, store, world, engine=engine, pulse=pulse, uploads=uploads)
     try:
         await engine.launch(world, OPERATIONS)
         await _take_in(checked.expected, store, world)
@@ -137,7 +138,9 @@ async def _running(checked: Checked, store: Store, pulse: Pulse) -> AsyncIterato
             await slot.close()
 
 
-def _service(checked: Checked, store: Store, world: World, *, engine: DbosEngine, pulse: Pulse) -> Service:
+def _service(
+    checked: Checked, store: Store, world: World, *, engine: DbosEngine, pulse: Pulse, uploads: UploadLimit
+) -> Service:
     site = checked.site
     return Service(
         site=site.name,
@@ -149,7 +152,7 @@ def _service(checked: Checked, store: Store, world: World, *, engine: DbosEngine
         campaigns=store.campaigns,
         drift=store.drift,
         downloads=int(site.limits.downloads),
-        uploads=_upload_limit(site),
+        uploads=uploads,
         packages=frozenset(_package_digests(checked.catalog)),
     )
 
@@ -174,13 +177,13 @@ def _boot_settings(site: Site) -> BootSettings:
     return BootSettings(site.url, boot.mirrors, ipxe, stub, signing)
 
 
-def _bmcs(site: Site, store: Store, clock: PacedClock) -> RedfishBmcs:
+def _bmcs(site: Site, store: Store, clock: PacedClock, uploads: UploadLimit) -> RedfishBmcs:
     limits = LeaseSettings(
         requests_per_bmc=int(site.limits.requests_per_bmc), requests_per_site=int(site.limits.requests_per_site)
     )
     leases = BmcLeases(store.logins, clock, shared=store.leases if _shared(site) else None, settings=limits)
     policy = TlsPolicy(_TLS[site.tls.policy], site.tls.ca_file)
-    return RedfishBmcs(leases, store.certificates, clock, settings=RedfishSettings(tls=policy))
+    return RedfishBmcs(leases, store.certificates, clock, settings=RedfishSettings(tls=policy), uploads=uploads)
 
 
 def _world(

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from http import HTTPStatus
+from pathlib import Path
 from typing import TypeVar
 
 from sushy.exceptions import SushyError
@@ -15,6 +16,7 @@ from provisioner.redfish.answer import Answer, document_of, judge
 from provisioner.redfish.channel import Channel
 from provisioner.redfish.connector import SingleShotConnector
 from provisioner.redfish.login import Login
+from provisioner.redfish.paced_file import PacedFile
 from provisioner.redfish.redact import redacted
 from provisioner.redfish.retry import RetryRule
 from provisioner.redfish.snapshot import Document, HeldAnswer
@@ -98,6 +100,10 @@ class Access:
                     raise BmcRefused(self.bmc, str(error), NOT_OFFERED) from error
 
         return await self._logged_in(attempt)
+
+    def file(self, path: Path, content_type: str) -> PacedFile:
+        """The content of a push. Raises OSError."""
+        return PacedFile(path, content_type, self._transport.uploads)
 
     async def push(self, path: str, content: Callable[[], Content], headers: Mapping[str, str] | None = None) -> Answer:
         """POST a form or a file, streamed."""

@@ -28,6 +28,7 @@ from provisioner.redfish.threads import Threads
 from provisioner.redfish.timeouts import Timeouts
 from provisioner.redfish.tls import Tls, TlsPolicy
 from provisioner.redfish.transport import Transport
+from provisioner.upload_limit import UploadLimit
 
 CLOSING_SECONDS = 30.0
 
@@ -48,7 +49,13 @@ class RedfishBmcs:
     """Implements `Bmcs`. Belongs to the event loop that it is first used in."""
 
     def __init__(
-        self, leases: Leases, pins: PinnedCertificates, clock: Clock, *, settings: RedfishSettings | None = None
+        self,
+        leases: Leases,
+        pins: PinnedCertificates,
+        clock: Clock,
+        *,
+        settings: RedfishSettings | None = None,
+        uploads: UploadLimit | None = None,
     ) -> None:
         """Connect to nothing yet. sushy logs request bodies for debugging: that is turned off, they hold secrets."""
         logging.getLogger("sushy").setLevel(logging.ERROR)
@@ -56,7 +63,7 @@ class RedfishBmcs:
         self._settings = settings = settings or RedfishSettings()
         self._rule = RetryRule(clock)
         self._tls = Tls(settings.tls, pins, settings.timeouts.connect_seconds)
-        self._transport = Transport(settings.timeouts)
+        self._transport = Transport(settings.timeouts, uploads)
         self._threads = Threads(settings.threads)
         self._login = Login(self._transport, self._rule)
         self._verdicts = ExpandVerdicts()

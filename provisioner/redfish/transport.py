@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from contextvars import ContextVar
 from types import TracebackType
-from typing import Any, BinaryIO, Self
+from typing import Any, Self
 from urllib.parse import urljoin, urlsplit
 
 import aiohttp
@@ -16,19 +16,21 @@ from provisioner.models.node import BmcAddress
 from provisioner.redfish.answer import READS, REDIRECTS, Answer
 from provisioner.redfish.timeouts import Timeouts
 from provisioner.redfish.tls import Trust, authority
+from provisioner.upload_limit import UploadLimit, unlimited
 
 LARGEST_BODY_BYTES = 32 * 1024 * 1024
 LARGEST_LOOK_BYTES = 64 * 1024
 IDLE_SECONDS = 15.0
-Content = aiohttp.FormData | BinaryIO
+Content = aiohttp.FormData | aiohttp.Payload
 """What is pushed: a form, or a file as it is."""
 
 
 class Transport:
     """Sends requests; who may send how many is the lease's business. Belongs to one event loop."""
 
-    def __init__(self, timeouts: Timeouts) -> None:
-        """Open nothing yet."""
+    def __init__(self, timeouts: Timeouts, uploads: UploadLimit | None = None) -> None:
+        """Open nothing yet. `uploads`: how fast files may leave."""
+        self.uploads = uploads or unlimited()
         self._timeouts = timeouts
         self._kept: aiohttp.ClientSession | None = None
         self._single: aiohttp.ClientSession | None = None

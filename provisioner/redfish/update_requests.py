@@ -1,7 +1,6 @@
 """The requests that start a firmware update, one for each transport (DSP0266 "Update service")."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,6 +13,7 @@ from provisioner.models.update import UpdateOrder
 from provisioner.redfish.access import Access
 from provisioner.redfish.answer import Answer
 from provisioner.redfish.connector import SingleShotConnector
+from provisioner.redfish.paced_file import PacedFile
 from provisioner.redfish.snapshot import Document
 from provisioner.redfish.update_service import IMMEDIATE, UpdateService
 
@@ -42,18 +42,19 @@ def post(path: str, body: Document) -> Callable[[SingleShotConnector], Answer]:
 async def push_form(access: Access, service: UpdateService, order: UpdateOrder) -> Answer:
     """MultipartHttpPushUri, streamed from the disk."""
     parameters = _parameters(service, Transport.MULTIPART, order)
-    return await access.push(service.multipart or "", lambda: form(order.package.path, parameters, dict(order.oem)))
+    return await access.push(
+        service.multipart or "", lambda: form(access.file(order.package.path, OCTETS), parameters, dict(order.oem))
+    )
 
 
-def form(path: Path, parameters: Document, oem: Document) -> aiohttp.FormData:
+def form(file: PacedFile, parameters: Document, oem: Document) -> aiohttp.FormData:
     """The parts of DSP0266 "Multipart HTTP push updates", in its order and with its media types.
 
     Strict BMCs refuse others (stmcginnis/gofish#132). The file is read as it is sent.
     """
     parts = aiohttp.FormData()
     parts.add_field("UpdateParameters", orjson.dumps(parameters).decode(), content_type="application/json")
-    file = path.open("rb")  # closed by aiohttp with the request
-    parts.add_field("UpdateFile", file, filename=path.name, content_type=OCTETS)
+    parts.add_field("UpdateFile", file, filename=file.filename, content_type=OCTETS)
     if oem:
         parts.add_field("OemParameters", orjson.dumps(oem).decode(), content_type="application/json")
     return parts
@@ -76,7 +77,7 @@ async def push_file(access: Access, service: UpdateService, order: UpdateOrder) 
             await access.act(_patch(service.path, changes))
         except AnswerLost as error:  # of no harm: no image was sent, and it is set anew the next time
             raise BmcUnreachable(access.bmc, error.message) from error
-    return await access.push(service.push or "", lambda: path.open("rb"), {"Content-Type": OCTETS})
+    return await access.push(service.push or "", lambda: access.file(path, OCTETS), {"Content-Type": OCTETS})
 
 
 def _patch(path: str, changes: Document) -> Callable[[SingleShotConnector], None]:

@@ -9,6 +9,7 @@ from provisioner.leases.limits import LeaseSettings
 from provisioner.redfish.bmcs import RedfishBmcs, RedfishSettings
 from provisioner.redfish.timeouts import Timeouts
 from provisioner.redfish.tls import TlsMode, TlsPolicy
+from provisioner.upload_limit import UploadLimit
 
 IMPATIENT = Timeouts(connect_seconds=2.0, read_seconds=5.0, push_seconds=10.0)
 
@@ -90,8 +91,10 @@ class Site:
         timeouts: Timeouts = IMPATIENT,
         idle_session: timedelta = timedelta(minutes=2),
         leases: LeaseSettings | None = None,
+        uploads: UploadLimit | None = None,
     ) -> None:
         """`mode` of TLS: PLAIN for the small servers of the tests."""
+        self.uploads = uploads
         self.clock = FastClock()
         self.failures = Failures()
         self.pins = Pins()
@@ -101,7 +104,7 @@ class Site:
 
     def started(self) -> RedfishBmcs:
         """A process that starts (anew): what is in memory only is gone."""
-        self.bmcs = RedfishBmcs(self.leases(), self.pins, self.clock, settings=self.settings)
+        self.bmcs = RedfishBmcs(self.leases(), self.pins, self.clock, settings=self.settings, uploads=self.uploads)
         return self.bmcs
 
     def leases(self) -> BmcLeases:
@@ -110,9 +113,9 @@ class Site:
 
 
 @asynccontextmanager
-async def site_of(mode: TlsMode = TlsMode.PLAIN) -> AsyncIterator[Site]:
+async def site_of(mode: TlsMode = TlsMode.PLAIN, *, uploads: UploadLimit | None = None) -> AsyncIterator[Site]:
     """A site that is closed at the end."""
-    site = Site(mode)
+    site = Site(mode, uploads=uploads)
     try:
         yield site
     finally:

@@ -14,6 +14,7 @@ from aiohttp import encode_basic_auth, web
 from provisioner.models.node import BmcAddress
 from provisioner.models.secret import Credentials, Secret
 from provisioner.redfish.bmc import RedfishBmc
+from provisioner.upload_limit import UploadLimit
 from tests.redfish.site import site_of
 
 MOCKUPS = Path(__file__).parents[3] / "shared" / "mockups"
@@ -137,7 +138,7 @@ async def serving(bmc: TreeBmc) -> AsyncIterator[BmcAddress]:
 
 
 @asynccontextmanager
-async def opened(bmc: TreeBmc) -> AsyncIterator[RedfishBmc]:
+async def opened(bmc: TreeBmc, *, uploads: UploadLimit | None = None) -> AsyncIterator[RedfishBmc]:
     """The BMC, logged in."""
-    async with serving(bmc) as address, site_of() as site, site.bmcs.open(address, CREDENTIALS) as one:
+    async with serving(bmc) as address, site_of(uploads=uploads) as site, site.bmcs.open(address, CREDENTIALS) as one:
         yield one
