@@ -55,6 +55,8 @@ async def prepare_activation(world: World, key: RunKey) -> list[str]:
     Written into the journal before it is done. Raises `NeedsPerson` where nothing that the BMC offers is enough.
     """
     entries = [one for one in await world.journal.open(key.node) if one.phase in _ACTIVATED]
+    if any(one.phase is not Phase.STAGED for one in entries):
+        await await_bmc(world, key)  # somebody may just have cut its power: half an inventory would mislead
     async with bmc_of(world, key.node) as bmc:
         entries = await _left(world, key, bmc, entries)
         waits = await _scheduled(bmc, entries)
