@@ -3,6 +3,7 @@
 from itertools import product
 from typing import Any
 
+from profiles.firmware.component import FirmwareComponent
 from tests.firmware.workshop import Case
 
 CPLD = ("cpld",)
@@ -51,7 +52,16 @@ TASKS = (
     _one("foreign-task", held="Update by another client"),
     _one("foreign-task", busy=False, held="Update by another client"),
 )
+
+
+def _older(one: FirmwareComponent) -> FirmwareComponent:
+    """A version before the one that the server came with."""
+    artefact = one.artefact.model_copy(update={"file": "hgx-h100/cpld-older.fw", "sha256": "e" * 64})
+    return one.model_copy(update={"version": "F5.11.CA", "artefact": artefact, "releases": ()})
+
+
 UPDATES = (
+    Case("downgrade-blocked", {"downgrade-blocked": {}}, only=CPLD, held="ForceUpdate is needed", change=_older),
     _one("post-answer-lost", path="UpdateService", times=1),
     _one("flash-completes-old-version", times=1),
     _one("flash-completes-old-version", held="CPLD_Motherboard runs F5.11.CB"),

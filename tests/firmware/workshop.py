@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from emulator.package import write_packages
+from emulator.package import Header, build_package, write_packages
 from emulator.persona.load import load_persona
 from emulator.testing import Bmc, EmulatedFleet, RunningBmc
 from profiles.firmware.component import FirmwareComponent
@@ -196,6 +196,11 @@ async def _made(cases: Sequence[Case], fleet: EmulatedFleet, packages: Path, url
     known = {
         one.artefact.sha256: packages / one.artefact.file for release in releases for one in release.firmware.components
     }
+    for case, release in zip(cases, releases, strict=True):
+        for wanted in release.firmware.components:
+            path = packages / wanted.artefact.file
+            if not path.exists():  # a version of the case's own
+                path.write_bytes(build_package(Header(wanted.component, case.persona, wanted.version), 4096))
     bench: Any = Bench(Shelf(releases), known, packages, url)
     timeouts = Timeouts(connect_seconds=10.0, read_seconds=20.0, push_seconds=60.0)
     settings = RedfishSettings(TlsPolicy(TlsMode.PIN), timeouts)
