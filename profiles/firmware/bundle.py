@@ -10,10 +10,14 @@ from profiles.problems import Problem, refuse_if_any
 
 
 class BundlePolicy(Profile):
-    """What to do about a part whose version is newer than the bundle's, or of unknown order."""
+    """What to do about a part whose version is newer than the bundle's, or of unknown order.
+
+    `irreversible`: flash is the approval of releases that no device of this bundle can leave for an older one again.
+    """
 
     newer: Literal["flash", "refuse"] = "refuse"
     unknown: Literal["flash", "refuse"] = "flash"
+    irreversible: Literal["flash", "refuse"] = "refuse"
 
 
 class FirmwareBundle(Profile):

@@ -126,6 +126,8 @@ ACTIVATION_MINUTES = {
 }
 """Where the catalog says nothing: a BMC is back after up to 5 minutes, and an 8-GPU server's self-test takes 8."""
 
+_APPROVE = "approve it by policy: {irreversible: flash} in the bundle, or leave it out of the bundle"
+
 
 def plan_updates(
     bundle: FirmwareBundle,
@@ -136,8 +138,8 @@ def plan_updates(
 ) -> FirmwarePlan:
     """What brings this inventory to the bundle.
 
-    `allow_irreversible`: somebody has approved what cannot be taken back. `largest_bytes`: the BMC takes no larger
-    package (MaxImageSizeBytes); None where it names no limit.
+    `allow_irreversible`: whatever the bundle's policy says, to show what would be done. `largest_bytes`: the BMC
+    takes no larger package (MaxImageSizeBytes); None where it names no limit.
     """
     return plan_for(Classes(bundle), inventory, allow_irreversible=allow_irreversible, largest_bytes=largest_bytes)
 
@@ -158,8 +160,8 @@ def plan_for(
         return FirmwarePlan((), (*refusals, f"{circle}: each comes after another of them; correct `after`"))
     stages = tuple(_stage([[needs[place] for place in group] for group in groups]) for groups in order)
     plan = FirmwarePlan(stages, (*refusals, *_unlike(needs, order)))
-    if not allow_irreversible:
-        refused = [f"{text}; approve it, or leave it out of the bundle" for text in plan.irreversible]
+    if not allow_irreversible and classes.bundle.policy.irreversible == "refuse":
+        refused = [f"{text}; {_APPROVE}" for text in plan.irreversible]
         plan = FirmwarePlan(stages, (*plan.refusals, *refused))
     return FirmwarePlan(stages, (*plan.refusals, *_too_large(plan, largest_bytes)))
 

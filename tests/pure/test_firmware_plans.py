@@ -184,6 +184,8 @@ def test_what_cannot_be_reverted_needs_approval_and_is_always_told(case: tuple[F
     assert free.stages == bound.stages
     more = [text for text in bound.refusals if text not in free.refusals]
     assert [text.split("; approve")[0] for text in more] == list(free.irreversible)
+    policy = bundle.policy.model_copy(update={"irreversible": "flash"})
+    assert plan_updates(bundle.model_copy(update={"policy": policy}), inventory) == free
 
 
 GROUP = ({"name": "gpu", "glob": "GPU_*", "targets": "absent"}, {"name": "fpga", "glob": "FPGA_*", "targets": "absent"})
