@@ -1,0 +1,195 @@
+"""Bring units in hand one state further, as far as what was observed carries them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+from provisioner.models.identifiers import NodeName
+from provisioner.rollout.gate import defects
+from provisioner.rollout.intent import Action
+from provisioner.rollout.route import ACTIONS, following, is_there
+from provisioner.rollout.spec import Spec
+from provisioner.rollout.state import (
+    AT_REST,
+    UNCHANGED,
+    Heading,
+    PausedBy,
+    RolloutState,
+    Trials,
+    UnitState,
+    UnitTask,
+)
+from provisioner.rollout.unit import UnitName
+from provisioner.rollout.windows import fits
+from provisioner.rollout.work import Work
+
+SMALL_WAVE = 20
+"""Units. In a smaller wave two that fail are enough to stop."""
+
+_REBOOTS = frozenset({UnitState.REBOOTING, UnitState.RETURN_REBOOTING})
+_ON_NEW_IMAGE = frozenset({UnitState.REBOOTING, UnitState.OBSERVED, UnitState.CHECKED, UnitState.BURNED_IN})
+
+
+def advance(work: Work, name: UnitName, *, fresh: bool = False) -> None:
+    """Go on until something has to be waited for. `fresh`: the unit has just come to its state: ask for it."""
+    while (task := work.tasks[name]).state not in AT_REST:
+        lacking = _lacking(work, task)
+        if lacking:
+            if fresh:
+                work.ask(task)
+                return
+            why = _trouble(work, task, lacking)
+            if why is None:
+                return
+            _try_again_or_give_up(work, task, lacking, why)
+            if work.tasks[name].state is task.state and work.tasks[name].quarantined == task.quarantined:
+                return
+        elif task.state is UnitState.DRAINED and (why := _reason_to_turn_round(work, task)):
+            cancel(work, task, why, deferred=False)
+        else:
+            enter(work, task, following(work.spec, task))
+        fresh = True
+
+
+def enter(work: Work, task: UnitTask, state: UnitState) -> None:
+    """Start on a state; or end, where it is a state to rest in."""
+    if state in AT_REST:
+        _settle(work, task, state)
+        return
+    deadline = work.clock + (work.spec.deadline(ACTIONS[state]) if state in ACTIONS else timedelta(0))
+    task = replace(task, state=state, attempt=1, deadline=deadline)
+    if state in _REBOOTS:
+        boot_ids = {node: work.facts[node].boot_id for node in work.members_of(task) if node in work.facts}
+        task = replace(task, boot_ids=boot_ids, booted={})
+    elif state is UnitState.OBSERVED:
+        task = replace(task, booted={node: work.facts[node].boot_id for node in work.members_of(task)})
+    elif state is UnitState.FW_APPLIED:
+        task = replace(task, firmware_applied=True)
+    work.move(task)
+
+
+def cancel(work: Work, task: UnitTask, why: str, *, deferred: bool) -> None:
+    """Back into service, unchanged. `deferred`: it is tried again later, as often as it takes (okd-project/okd#593)."""
+    if deferred:
+        later = work.clock + work.spec.drain_deadline
+        task = replace(task, deferrals=task.deferrals + 1, not_before=later)
+    task = replace(task, heading=Heading.CANCELLED, generation=task.generation + 1, why=why)
+    enter(work, task, UnitState.UNCORDONED)
+
+
+def turn_back(work: Work, task: UnitTask, why: str) -> None:
+    """Back to the old release, from wherever it is out of service; quarantine where there is no way back."""
+    task = replace(task, why=why, generation=task.generation + 1)
+    if may_return(work.spec, task):
+        enter(work, replace(task, heading=Heading.TO_OLD), UnitState.RETURN_FLIPPED)
+    else:
+        _quarantine(work, replace(task, why=f"{why}; the old image does not run on the new firmware"))
+
+
+def may_return(spec: Spec, task: UnitTask) -> bool:
+    """Irreversible firmware leaves a way back only to an image that runs on it."""
+    return not (spec.irreversible and task.firmware_applied) or spec.old_image_on_new_firmware
+
+
+def fail(work: Work, task: UnitTask, failing: Sequence[NodeName], why: str) -> None:
+    """The new release failed on the unit: count it, and take the unit back."""
+    count_trials(work, task, len(failing))
+    _count_failed_unit(work, task)
+    turn_back(work, replace(task, failed=True), why)
+
+
+def count_trials(work: Work, task: UnitTask, failed: int) -> None:
+    """What was broken before says nothing (argoproj/argo-rollouts#1774)."""
+    if task.was_broken:
+        return
+    hardware_class = work.plan.units[task.unit].hardware_class
+    was = work.trials.get(hardware_class, Trials())
+    work.trials[hardware_class] = Trials(was.nodes + len(work.nodes_of(task.unit)), was.failed + failed)
+    work.stops += defects({hardware_class: work.trials[hardware_class]}, work.control)
+
+
+def _lacking(work: Work, task: UnitTask) -> list[NodeName]:
+    aim, facts = work.aim_of(task), work.facts
+    return [node for node in work.members_of(task) if node not in facts or not is_there(aim, node, facts[node])]
+
+
+def _trouble(work: Work, task: UnitTask, lacking: Sequence[NodeName]) -> str | None:
+    for node in lacking:
+        failure = work.facts[node].failure if node in work.facts else None
+        if failure is None or failure.action is not ACTIONS.get(task.state):
+            continue
+        if (failure.attempt, failure.generation) == (task.attempt, task.generation):
+            return f"{node}: {failure.action}: {failure.why}"
+    if work.clock >= task.deadline:
+        return f"{lacking[0]}: {ACTIONS[task.state]} did not end in time, of {len(lacking)} nodes"
+    return None
+
+
+def _try_again_or_give_up(work: Work, task: UnitTask, lacking: Sequence[NodeName], why: str) -> None:
+    back_in = task.state is UnitState.UNCORDONED
+    drains = task.state is UnitState.DRAINING
+    if back_in or (task.attempt < work.spec.tries and not drains):
+        deadline = work.clock + work.spec.deadline(ACTIONS[task.state])
+        task = replace(task, attempt=task.attempt + 1, deadline=deadline, why=why)
+        work.move(task)
+        work.ask(task)
+    elif task.state in UNCHANGED:
+        cancel(work, task, why, deferred=True)
+    elif task.heading is Heading.TO_OLD:
+        _quarantine(work, replace(task, why=f"{why}; neither release works on it: look at it, it stays up"))
+    elif _may_go_on_without(work, task, lacking):
+        _go_on_without(work, task, lacking, why)
+    else:
+        fail(work, task, lacking, why)
+
+
+def _may_go_on_without(work: Work, task: UnitTask, lacking: Sequence[NodeName]) -> bool:
+    left = len(work.members_of(task)) - len(lacking)
+    return (
+        task.state in _ON_NEW_IMAGE
+        and left > 0
+        and len(task.quarantined) + len(lacking) <= work.spec.may_run_short
+        and work.state is not RolloutState.RETURNING
+    )
+
+
+def _go_on_without(work: Work, task: UnitTask, lacking: Sequence[NodeName], why: str) -> None:
+    work.move(replace(task, quarantined=task.quarantined | set(lacking), why=why))
+    work.intents.append(work.intent(task, Action.QUARANTINE, lacking))
+
+
+def _quarantine(work: Work, task: UnitTask) -> None:
+    work.move(replace(task, state=UnitState.QUARANTINED, attempt=1))
+    work.intents.append(work.intent(task, Action.QUARANTINE, work.nodes_of(task.unit)))
+
+
+def _reason_to_turn_round(work: Work, task: UnitTask) -> str | None:
+    """Asked once, before anything of the unit is changed."""
+    if task.heading is not Heading.TO_NEW:
+        return None
+    if work.superseded or work.state is RolloutState.RETURNING or work.paused_by is PausedBy.GATE:
+        return "the rollout does not go on"
+    if not fits(work.spec.windows, work.now, work.spec.worst_case(drained=True)):
+        return "what is left of it no longer fits the window"
+    return None
+
+
+def _settle(work: Work, task: UnitTask, state: UnitState) -> None:
+    cancelled = task.heading is Heading.CANCELLED
+    if task.heading is Heading.TO_NEW:
+        count_trials(work, task, len(task.quarantined))
+    returned = task.returned or task.heading is Heading.TO_OLD
+    work.move(replace(task, state=state, attempt=1, returned=returned))
+    goes_again = {RolloutState.RETURNING: UnitState.ON_NEW, RolloutState.ABORTED: None}
+    if cancelled and task.origin is goes_again.get(work.state, UnitState.ON_OLD):
+        work.pending[task.unit] = None
+
+
+def _count_failed_unit(work: Work, task: UnitTask) -> None:
+    if task.was_broken:
+        return
+    wave = work.waves[task.wave]
+    wave = work.waves[task.wave] = replace(wave, failed_units=wave.failed_units + 1)
+    size = len(work.plan.waves[task.wave])
+    if wave.failed_units >= 2 and size < SMALL_WAVE:
+        work.stops.append(f"{wave.failed_units} of {size} units of wave {wave.number} failed")

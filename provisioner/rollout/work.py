@@ -1,0 +1,243 @@
+"""A rollout while one step works at it. Each change keeps the counts right, so that none has to be counted anew."""
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from provisioner.models.identifiers import NodeName
+from provisioner.rollout.intent import Action, Intent
+from provisioner.rollout.observation import Facts, Observations
+from provisioner.rollout.route import ACTIONS, Aim
+from provisioner.rollout.spec import Spec
+from provisioner.rollout.state import (
+    AT_REST,
+    IN_SERVICE,
+    Heading,
+    PausedBy,
+    Rollout,
+    RolloutState,
+    Tallies,
+    Trials,
+    UnitState,
+    UnitTask,
+    Wave,
+    at_work,
+)
+from provisioner.rollout.unit import UnitName
+
+
+class Work:
+    """A copy of a rollout that may be changed, and the intents that come of it."""
+
+    def __init__(self, rollout: Rollout, now: datetime) -> None:
+        """Its clock goes on by what has really passed, as far as that can be believed."""
+        self.spec: Spec = rollout.plan.spec
+        self.plan = rollout.plan
+        self.now = now
+        self.before = rollout.clock
+        self.elapsed = _elapsed(rollout, now)
+        self.clock = rollout.clock + self.elapsed
+        self.state: RolloutState = rollout.state
+        self.paused_by: PausedBy | None = rollout.paused_by
+        self.why = rollout.why
+        self.generation = rollout.generation
+        self.closed_at = rollout.closed_at
+        self.return_from_wave = rollout.return_from_wave
+        self.waves = list(rollout.waves)
+        self.tasks = dict(rollout.tasks)
+        self.facts = dict(rollout.facts)
+        self.heard = dict(rollout.heard)
+        self.gone = rollout.gone
+        self.decisions = dict(rollout.decisions)
+        self.rejected = rollout.rejected
+        self._copy_tallies(rollout.tallies)
+        self.stops: list[str] = []
+        """What was found that must stop the rollout."""
+        self.intents: list[Intent] = []
+        self._rollout = rollout
+
+    def _copy_tallies(self, tallies: Tallies) -> None:
+        self.up = dict(tallies.up)
+        self.nodes = dict(tallies.nodes)
+        self.in_service = dict(tallies.in_service)
+        self.busy = dict(tallies.busy)
+        self.in_hand = dict(tallies.in_hand)
+        self.pending = dict(tallies.pending)
+        self.trials = dict(tallies.trials)
+        self.control = dict(tallies.control)
+
+    def done(self) -> tuple[Rollout, tuple[Intent, ...]]:
+        """The rollout after the step, and what is to be done."""
+        tallies = Tallies(
+            up=self.up,
+            nodes=self.nodes,
+            in_service=self.in_service,
+            busy={domain: count for domain, count in self.busy.items() if count},
+            in_hand=self.in_hand,
+            pending=self.pending,
+            trials=self.trials,
+            control=self.control,
+        )
+        rollout = replace(
+            self._rollout,
+            state=self.state,
+            paused_by=self.paused_by if self.state is RolloutState.PAUSED else None,
+            why=self.why,
+            generation=self.generation,
+            clock=self.clock,
+            stepped_at=self.now,
+            closed_at=self.closed_at,
+            return_from_wave=self.return_from_wave,
+            waves=tuple(self.waves),
+            tasks=self.tasks,
+            facts=self.facts,
+            heard=self.heard,
+            gone=self.gone,
+            tallies=tallies,
+            decisions=self.decisions,
+            rejected=self.rejected,
+        )
+        return rollout, tuple(self.intents)
+
+    @property
+    def superseded(self) -> bool:
+        """A newer rollout waits for what is in hand."""
+        return bool(self._rollout.superseded_by)
+
+    @property
+    def open_wave(self) -> Wave | None:
+        """As of `Rollout.open_wave`."""
+        return at_work(self.waves)
+
+    def state_of(self, name: UnitName) -> UnitState:
+        """A unit without a task was never taken."""
+        task = self.tasks.get(name)
+        return task.state if task else UnitState.ON_OLD
+
+    def nodes_of(self, name: UnitName) -> tuple[NodeName, ...]:
+        """Those that are still there."""
+        nodes = self.plan.units[name].nodes
+        return tuple(node for node in nodes if node not in self.gone) if self.gone else nodes
+
+    def members_of(self, task: UnitTask) -> tuple[NodeName, ...]:
+        """Those that it goes on with."""
+        nodes = self.nodes_of(task.unit)
+        return tuple(node for node in nodes if node not in task.quarantined) if task.quarantined else nodes
+
+    def aim_of(self, task: UnitTask) -> Aim:
+        """What the unit is held against."""
+        new = task.heading is Heading.TO_NEW
+        return Aim(self.spec, task, self.spec.to_release if new else self.plan.units[task.unit].release)
+
+    def absorb(self, observations: Observations) -> Collection[UnitName]:
+        """Take in what was seen; returns the units that it is about."""
+        self.heard.update(dict.fromkeys(observations.heard, self.clock))
+        self.heard.update(dict.fromkeys(observations.changed, self.clock))
+        unit_of = self.plan.unit_of
+        touched: dict[UnitName, None] = {}
+        for node, facts in observations.changed.items():
+            name = unit_of.get(node)
+            if name is not None and node not in self.gone:
+                self._see(name, node, facts)
+                touched[name] = None
+        for node in sorted(observations.removed - self.gone):
+            if node in unit_of:
+                self._remove(unit_of[node], node)
+                touched[unit_of[node]] = None
+        return touched
+
+    def _see(self, name: UnitName, node: NodeName, facts: Facts) -> None:
+        old = self.facts.get(node)
+        self.facts[node] = facts
+        self._count_up(name, facts.available - (old is not None and old.available))
+        if old is not None and name not in self.tasks and _sound(old) and not _sound(facts):
+            self._try_control(name, 0, 1)
+
+    def _count_up(self, name: UnitName, change: int) -> None:
+        if change:
+            self.up[name] += change
+            if self.state_of(name) in IN_SERVICE:
+                self.in_service[self.plan.units[name].hardware_class] += change
+
+    def _try_control(self, name: UnitName, nodes: int, failed: int) -> None:
+        hardware_class = self.plan.units[name].hardware_class
+        was = self.control[hardware_class]
+        self.control[hardware_class] = Trials(was.nodes + nodes, was.failed + failed)
+
+    def _remove(self, name: UnitName, node: NodeName) -> None:
+        """Nothing of ours stays with a node that is gone (kured#822)."""
+        old = self.facts.pop(node, None)
+        self._count_up(name, -(old is not None and old.available))
+        self.heard.pop(node, None)
+        self.gone |= {node}
+        self.nodes[self.plan.units[name].hardware_class] -= 1
+        task = self.tasks.get(name)
+        if task is None:
+            self._try_control(name, -1, 0)
+        else:
+            gone = sum(one in self.gone for one in self.plan.units[name].nodes)
+            self.intents.append(self.intent(replace(task, attempt=gone), Action.FORGET, (node,)))
+        if not self.nodes_of(name):
+            self.pending.pop(name, None)
+            if name in self.plan.lane_of:
+                self.move(replace(task or UnitTask(name, 0, UnitState.ON_OLD), state=UnitState.REMOVED))
+
+    def move(self, task: UnitTask) -> None:
+        """Put a task in place of what the unit had."""
+        name = task.unit
+        old = self.state_of(name)
+        if name not in self.tasks:
+            self._try_control(name, -len(self.nodes_of(name)), 0)
+        self.tasks[name] = task
+        entered = (task.state in IN_SERVICE) - (old in IN_SERVICE)
+        self.in_service[self.plan.units[name].hardware_class] += entered * self.up[name]
+        taken = (task.state not in AT_REST) - (old not in AT_REST)
+        if taken:
+            for domain in self.plan.lanes[self.plan.lane_of[name]].domains:
+                self.busy[domain] = self.busy.get(domain, 0) + taken
+        if taken > 0:
+            self.in_hand[name] = None
+            self.pending.pop(name, None)
+        elif taken < 0:
+            del self.in_hand[name]
+
+    def ask(self, task: UnitTask) -> None:
+        """Want done what brings the unit to the state that its task names."""
+        if task.state in ACTIONS:
+            self.intents.append(self.intent(task, ACTIONS[task.state], self.members_of(task)))
+
+    def intent(self, task: UnitTask, action: Action, nodes: Iterable[NodeName]) -> Intent:
+        """The intent of this controller for nodes of the unit."""
+        nodes = tuple(nodes)
+        return Intent(
+            rollout=self.spec.name,
+            unit=task.unit,
+            action=action,
+            attempt=task.attempt,
+            generation=task.generation,
+            epoch=self._rollout.epoch,
+            nodes=nodes,
+            release=self.aim_of(task).release,
+            firmware=self.spec.to_firmware or "",
+            boot_ids=tuple(task.boot_ids.get(node, "") for node in nodes) if action is Action.REBOOT else (),
+        )
+
+    def room(self, hardware_class: str) -> int:
+        """How many more nodes may leave service; below zero where the floor is broken."""
+        total = self.nodes[hardware_class]
+        return self.in_service[hardware_class] - (total - self.spec.floor.may_be_out(total))
+
+    def broken_floors(self) -> Iterator[str]:
+        """Hardware classes of which less is in service than must be."""
+        return (one for one in self.nodes if self.room(one) < 0)
+
+
+def _elapsed(rollout: Rollout, now: datetime) -> timedelta:
+    """A clock that jumps, or a controller that was away, must end no soak and no deadline early."""
+    if rollout.stepped_at is None:
+        return timedelta(0)
+    return min(max(now - rollout.stepped_at, timedelta(0)), rollout.plan.spec.longest_tick)
+
+
+def _sound(facts: Facts) -> bool:
+    return facts.healthy and facts.managed
