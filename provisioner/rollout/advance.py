@@ -1,6 +1,6 @@
 """Bring units in hand one state further, as far as what was observed carries them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
@@ -57,15 +57,20 @@ def enter(work: Work, task: UnitTask, state: UnitState) -> None:
         _settle(work, task, state)
         return
     deadline = work.clock + (work.spec.deadline(ACTIONS[state]) if state in ACTIONS else timedelta(0))
-    task = replace(task, state=state, attempt=1, deadline=deadline)
+    boot_ids, booted = task.boot_ids, task.booted
     if state in _REBOOTS:
-        boot_ids = {node: work.facts[node].boot_id for node in work.members_of(task) if node in work.facts}
-        task = replace(task, boot_ids=boot_ids, booted={})
+        boot_ids, booted = _boot_ids(work, task), {}
     elif state is UnitState.OBSERVED:
-        task = replace(task, booted={node: work.facts[node].boot_id for node in work.members_of(task)})
-    elif state is UnitState.FW_APPLIED:
-        task = replace(task, firmware_applied=True)
-    work.move(task)
+        booted = _boot_ids(work, task)
+    applied = task.firmware_applied or state is UnitState.FW_APPLIED
+    changed = replace(
+        task, state=state, attempt=1, deadline=deadline, boot_ids=boot_ids, booted=booted, firmware_applied=applied
+    )
+    work.move(changed)
+
+
+def _boot_ids(work: Work, task: UnitTask) -> Mapping[NodeName, str]:
+    return {node: work.facts[node].boot_id for node in work.members_of(task) if node in work.facts}
 
 
 def cancel(work: Work, task: UnitTask, why: str, *, deferred: bool) -> None:
@@ -169,7 +174,7 @@ def _reason_to_turn_round(work: Work, task: UnitTask) -> str | None:
         return None
     if work.superseded or work.state is RolloutState.RETURNING or work.paused_by is PausedBy.GATE:
         return "the rollout does not go on"
-    if not fits(work.spec.windows, work.now, work.spec.worst_case(drained=True)):
+    if work.spec.windows and not fits(work.spec.windows, work.now, work.spec.worst_case(drained=True)):
         return "what is left of it no longer fits the window"
     return None
 

@@ -85,6 +85,8 @@ def _fatal_classes(work: Work) -> Iterator[str]:
 
 def _silent(work: Work) -> Iterator[str]:
     oldest = work.clock - work.spec.silence
+    if min(work.heard.values(), default=oldest) >= oldest:
+        return
     for task in work.tasks.values():
         if task.state not in _WATCHED or task.heading is not Heading.TO_NEW or not _of_open_wave(work, task):
             continue
