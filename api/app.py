@@ -14,6 +14,7 @@ from api.openapi import describe
 from api.routes import (
     agent,
     artefacts,
+    audit,
     boot,
     campaigns,
     discoveries,
@@ -39,6 +40,7 @@ ROUTERS = (
     discoveries.router,
     campaigns.router,
     drift.router,
+    audit.router,
     firmware.router,
     events.router,
     health.router,

@@ -6,6 +6,7 @@ from typing import Annotated
 from fastapi import Depends, HTTPException, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
+from api.problems import instance_of
 from provisioner.capabilities.service import Service
 from provisioner.capabilities.tokens import TokenHolder
 from provisioner.models.boot import BootTicket
@@ -17,6 +18,7 @@ READ = frozenset(Role)
 ACT = frozenset({Role.TECHNICIAN, Role.OPERATOR, Role.ADMIN})
 """What a person in front of the machine does."""
 OPERATE = frozenset({Role.OPERATOR, Role.ADMIN})
+ADMINISTER = frozenset({Role.ADMIN})
 
 _TOKEN = HTTPBearer(auto_error=False, scheme_name="token", description="API token of a person or a machine")
 _SESSION = HTTPBearer(auto_error=False, scheme_name="session", description="What an agent got when it registered")
@@ -31,6 +33,10 @@ async def service_of(request: Request) -> Service:
 
 
 Site = Annotated[Service, Depends(service_of)]
+
+
+async def _request_id(request: Request) -> str:
+    return instance_of(request.scope)
 
 
 def allow(roles: frozenset[Role]) -> Callable[..., Awaitable[TokenHolder]]:
@@ -57,4 +63,7 @@ async def _agent(service: Site, given: Annotated[_Given, Security(_SESSION)]) ->
 Reader = Annotated[TokenHolder, Depends(allow(READ))]
 Actor = Annotated[TokenHolder, Depends(allow(ACT))]
 Operator = Annotated[TokenHolder, Depends(allow(OPERATE))]
+Admin = Annotated[TokenHolder, Depends(allow(ADMINISTER))]
 Agent = Annotated[BootTicket, Depends(_agent)]
+RequestId = Annotated[str, Depends(_request_id)]
+"""For the audit log; the same as `instance` in the service's log."""

@@ -151,6 +151,7 @@ def _service(
         found=store.found_bmcs,
         campaigns=store.campaigns,
         drift=store.drift,
+        audit=store.audit,
         downloads=int(site.limits.downloads),
         uploads=uploads,
         packages=frozenset(_package_digests(checked.catalog)),

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path, Query
 from fastapi.exceptions import RequestValidationError
 from pydantic import Field
 
-from api.auth import Operator, Reader, Site
+from api.auth import Operator, Reader, RequestId, Site
 from api.fields import NODE_NAME, Body, Word
 from api.problems import documented
 from api.views.campaigns import CampaignDetail, CampaignPage, CampaignView
@@ -76,9 +76,9 @@ async def list_campaigns(service: Site, _: Reader, query: Annotated[CampaignQuer
 
 
 @router.post("", responses=documented(400, 401, 403, 404, 409, 413, 422))
-async def start(service: Site, holder: Operator, body: CampaignRequest) -> CampaignDetail:
+async def start(service: Site, holder: Operator, request: RequestId, body: CampaignRequest) -> CampaignDetail:
     """Begin one. The same order under the same name again changes nothing."""
-    one = await campaigns.start(service.world, service.campaigns, body.order(), holder.name)
+    one = await campaigns.start(service.world, service.campaigns, body.order(), holder.name, request=request)
     return await _detail(service, one)
 
 
@@ -89,25 +89,26 @@ async def show(service: Site, _: Reader, name: _NameInPath) -> CampaignDetail:
 
 
 @router.post("/{name}/pause", responses=documented(401, 403, 404, 409, 422))
-async def pause(service: Site, holder: Reader, name: _NameInPath) -> CampaignDetail:
+async def pause(service: Site, holder: Reader, request: RequestId, name: _NameInPath) -> CampaignDetail:
     """Start nothing more; what runs goes on. Anyone may."""
-    return await _changed(service, name, people.pause, holder.name)
+    return await _changed(service, name, people.pause, holder.name, request=request)
 
 
 @router.post("/{name}/resume", responses=documented(401, 403, 404, 409, 422))
-async def resume(service: Site, holder: Operator, name: _NameInPath) -> CampaignDetail:
+async def resume(service: Site, holder: Operator, request: RequestId, name: _NameInPath) -> CampaignDetail:
     """A person has looked at what stopped it: go on."""
-    return await _changed(service, name, people.resume, holder.name)
+    return await _changed(service, name, people.resume, holder.name, request=request)
 
 
 @router.post("/{name}/abort", responses=documented(401, 403, 404, 409, 422))
-async def abort(service: Site, holder: Operator, name: _NameInPath) -> CampaignDetail:
+async def abort(service: Site, holder: Operator, request: RequestId, name: _NameInPath) -> CampaignDetail:
     """Never start anything again; what runs goes on."""
-    return await _changed(service, name, people.abort, holder.name)
+    return await _changed(service, name, people.abort, holder.name, request=request)
 
 
-async def _changed(service: Service, name: str, action: people.Action, who: str) -> CampaignDetail:
-    return await _detail(service, await campaigns.change(service.world, service.campaigns, name, action, who))
+async def _changed(service: Service, name: str, action: people.Action, who: str, *, request: str) -> CampaignDetail:
+    one = await campaigns.change(service.world, service.campaigns, name, action, who, request=request)
+    return await _detail(service, one)
 
 
 async def _detail(service: Service, one: Campaign) -> CampaignDetail:

@@ -2,6 +2,8 @@
 
 from datetime import datetime
 
+from provisioner.models.audit import AuditEntry
+
 
 class Remembered:
     """`LoginFailures` and `PinnedCertificates` in memory. `fingerprints`: BMC -> SHA-256 of its certificate."""
@@ -32,6 +34,6 @@ class Remembered:
         """The first one stays."""
         self.fingerprints.setdefault(bmc, fingerprint)
 
-    async def forget(self, bmc: str) -> None:
+    async def forget(self, bmc: str, *, audit: AuditEntry | None = None) -> None:  # noqa: ARG002  as the protocol
         """The next one is pinned."""
         self.fingerprints.pop(bmc, None)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
+from provisioner.models.audit import AuditEntry
 from provisioner.models.campaign import Campaign, CampaignLine, CampaignState
 from provisioner.models.identifiers import NodeName
 
@@ -11,8 +12,8 @@ from provisioner.models.identifiers import NodeName
 class Campaigns(Protocol):
     """The campaigns and their histories."""
 
-    async def add(self, campaign: Campaign) -> bool:
-        """Keep a new one; False when the name is taken.
+    async def add(self, campaign: Campaign, *, audit: AuditEntry | None = None) -> bool:
+        """Keep a new one, with `audit` in the same transaction; False when the name is taken.
 
         Raises `Conflict` when one of its nodes is in another campaign that has not ended.
         """
@@ -50,7 +51,14 @@ class Campaigns(Protocol):
         ...
 
     async def keep(
-        self, seen: Campaign, now: Campaign, at: datetime, *, told: Sequence[str], nodes: Mapping[NodeName, str]
+        self,
+        seen: Campaign,
+        now: Campaign,
+        at: datetime,
+        *,
+        told: Sequence[str],
+        nodes: Mapping[NodeName, str],
+        audit: AuditEntry | None = None,
     ) -> bool:
         """Replace it, if nobody has since it was `seen`, all in one transaction; False when somebody has.
 

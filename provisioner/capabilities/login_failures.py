@@ -3,6 +3,8 @@
 from datetime import datetime
 from typing import Protocol
 
+from provisioner.models.audit import AuditEntry
+
 
 class LoginFailures(Protocol):
     """Failed logins per BMC and account, since the last success."""
@@ -31,8 +33,8 @@ class PinnedCertificates(Protocol):
         """Remember it. A fingerprint that is already there stays."""
         ...
 
-    async def forget(self, bmc: str) -> None:
-        """A person trusts the BMC's new certificate: the next one shown is pinned."""
+    async def forget(self, bmc: str, *, audit: AuditEntry | None = None) -> None:
+        """A person trusts the BMC's new certificate: the next one shown is pinned. `audit` in the same transaction."""
         ...
 
 

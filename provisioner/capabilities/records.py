@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Protocol
 
 from profiles.release import Release
+from provisioner.models.audit import AuditEntry
 from provisioner.models.boot import Asker, BootFailure, BootTicket
 from provisioner.models.burn_in import BurnInRun, CheckResult, Heartbeat
 from provisioner.models.event import Event
@@ -18,7 +19,7 @@ from provisioner.models.secret import Credentials, Secret
 
 
 class Nodes(Protocol):
-    """The table of nodes. What changes a state writes the event in the same transaction."""
+    """The table of nodes. What changes a state writes the event in the same transaction, and `audit` if it is given."""
 
     async def get(self, name: NodeName) -> Node:
         """Raises `NotFound`."""
@@ -43,7 +44,9 @@ class Nodes(Protocol):
         """
         ...
 
-    async def advance(self, seen: Node, to: State, reason: str, at: datetime) -> bool:
+    async def advance(
+        self, seen: Node, to: State, reason: str, at: datetime, *, audit: AuditEntry | None = None
+    ) -> bool:
         """Move from the state that `seen` was in, out of a hold too; False when somebody moved it first.
 
         Failures go back to 0. The attempt never falls within a generation and grows when `to` was visited in it
@@ -51,11 +54,11 @@ class Nodes(Protocol):
         """
         ...
 
-    async def hold(self, seen: Node, hold: Hold) -> bool:
+    async def hold(self, seen: Node, hold: Hold, *, audit: AuditEntry | None = None) -> bool:
         """Hold it where it is, or change why it is held; False when it has moved since it was seen."""
         ...
 
-    async def let_go(self, seen: Node, reason: str, at: datetime) -> bool:
+    async def let_go(self, seen: Node, reason: str, at: datetime, *, audit: AuditEntry | None = None) -> bool:
         """End the hold: back to the state it was held from, with a new attempt; False when it is not held so."""
         ...
 
@@ -64,7 +67,14 @@ class Nodes(Protocol):
         ...
 
     async def desire(
-        self, name: NodeName, release: ReleaseDigest, reason: str, at: datetime, *, seen: Node | None = None
+        self,
+        name: NodeName,
+        release: ReleaseDigest,
+        reason: str,
+        at: datetime,
+        *,
+        seen: Node | None = None,
+        audit: AuditEntry | None = None,
     ) -> int:
         """Want a release: the new generation, at attempt 1, back in `inventoried` if the node was past it.
 
@@ -156,8 +166,11 @@ class Vault(Protocol):
         """Keep credentials that are managed elsewhere: they are in force, and are never changed."""
         ...
 
-    async def replace(self, node: NodeName, credentials: Credentials) -> None:
-        """A person says that these work now: a password of ours is no longer believed in. Raises `NotFound`."""
+    async def replace(self, node: NodeName, credentials: Credentials, *, audit: AuditEntry | None = None) -> None:
+        """A person says that these work now: a password of ours is no longer believed in. Raises `NotFound`.
+
+        `audit` is written in the same transaction.
+        """
         ...
 
     async def propose(self, node: NodeName) -> tuple[Credentials, bool]:

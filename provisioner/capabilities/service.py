@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from provisioner.capabilities.audit import Audit
 from provisioner.capabilities.campaigns import Campaigns
 from provisioner.capabilities.drift import Drift
 from provisioner.capabilities.found_bmcs import FoundBmcs
@@ -32,6 +33,7 @@ class Service:
     found: FoundBmcs
     campaigns: Campaigns
     drift: Drift
+    audit: Audit
     downloads: int = 64
     """Large files that one process sends at once."""
     uploads: UploadLimit = field(default_factory=unlimited)

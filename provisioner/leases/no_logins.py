@@ -3,6 +3,8 @@
 from datetime import datetime
 from typing import NoReturn
 
+from provisioner.models.audit import AuditEntry
+
 _WHY = "who only looks never logs in"
 
 
@@ -29,6 +31,6 @@ class NoLogins:
         """Asked at the first session."""
         raise AssertionError(f"{bmc}, {fingerprint}: {_WHY}")
 
-    async def forget(self, bmc: str) -> NoReturn:
+    async def forget(self, bmc: str, *, audit: AuditEntry | None = None) -> NoReturn:
         """Asked by people."""
-        raise AssertionError(f"{bmc}: {_WHY}")
+        raise AssertionError(f"{bmc}, {audit}: {_WHY}")

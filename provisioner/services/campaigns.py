@@ -11,6 +11,7 @@ from provisioner.capabilities.campaigns import Campaigns
 from provisioner.capabilities.world import World
 from provisioner.errors import BadInput, Conflict, NotFound
 from provisioner.lifecycle.table import RULES
+from provisioner.models.audit import AuditEntry
 from provisioner.models.campaign import Campaign, CampaignLimits, Member
 from provisioner.models.identifiers import NodeName, RackName, ReleaseDigest
 from provisioner.models.lifecycle import State
@@ -39,7 +40,7 @@ class Order:
     """Real time; None: twice what the release's own figures add up to."""
 
 
-async def start(world: World, campaigns: Campaigns, order: Order, who: str) -> Campaign:
+async def start(world: World, campaigns: Campaigns, order: Order, who: str, *, request: str = "") -> Campaign:
     """Begin it. Asked again with the same order, it is the campaign that is there.
 
     Raises `NotFound` for a release or node that is none, `Conflict` with why it cannot be.
@@ -61,7 +62,9 @@ async def start(world: World, campaigns: Campaigns, order: Order, who: str) -> C
         members=members,
     )
     await world.documents.put_release(release)
-    if not await campaigns.add(campaign):
+    now = campaign.started_at
+    audit = AuditEntry(now, who, "campaign.start", campaign.name, after=campaign.digest, request=request)
+    if not await campaigns.add(campaign, audit=audit):
         _same(await campaigns.get(order.name), campaign)
     return await campaigns.get(order.name)
 
@@ -93,7 +96,9 @@ def _is_wanted(order: Order, node: Node) -> bool:
     return node.rack in order.racks or node.name in order.nodes
 
 
-async def change(world: World, campaigns: Campaigns, name: str, action: Action, who: str) -> Campaign:
+async def change(
+    world: World, campaigns: Campaigns, name: str, action: Action, who: str, *, request: str = ""
+) -> Campaign:
     """What a person does to it: `pause`, `resume` or `abort`. Raises `NotFound`, `Conflict`."""
     for _ in range(_TRIES):
         seen = await campaigns.get(name)
@@ -101,7 +106,9 @@ async def change(world: World, campaigns: Campaigns, name: str, action: Action, 
         if now == seen:
             return seen
         told = [now.why or f"resumed by {who}"]
-        if await campaigns.keep(seen, now, world.clock.now(), told=told, nodes={}):
+        at = world.clock.now()
+        audit = AuditEntry(at, who, f"campaign.{action.__name__}", name, request=request)
+        if await campaigns.keep(seen, now, at, told=told, nodes={}, audit=audit):
             return await campaigns.get(name)
     raise Conflict(f"{name} changes all the time: try again")
 

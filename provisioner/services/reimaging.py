@@ -3,6 +3,7 @@
 from profiles.release import Release
 from provisioner.capabilities.world import World
 from provisioner.errors import BadInput, Conflict
+from provisioner.models.audit import AuditEntry
 from provisioner.models.identifiers import NodeName, ReleaseDigest
 from provisioner.models.lifecycle import State
 from provisioner.models.node import Node
@@ -16,7 +17,7 @@ _REFUSED = {
 """Why a node in this state, or held from it, is not installed anew."""
 
 
-async def reimage(world: World, name: NodeName, release: str, who: str) -> Node:
+async def reimage(world: World, name: NodeName, release: str, who: str, *, request: str = "") -> Node:
     """From `inventoried` on again with the release of this name; a hold ends with it. Asked again, it changes nothing.
 
     Raises `NotFound` for a node or a release that is none, and `Conflict` with why it cannot be.
@@ -24,15 +25,20 @@ async def reimage(world: World, name: NodeName, release: str, who: str) -> Node:
     node = await world.nodes.get(name)
     wanted = _resolved(world, release)
     _check(node, wanted)
+    now = world.clock.now()
+    audit: AuditEntry | None = AuditEntry(
+        now, who, "node.reimage", name, before=node.release, after=wanted.digest, request=request
+    )
     if node.release != wanted.digest or (node.hold is not None and node.held_from is not State.INVENTORIED):
         await world.documents.put_release(wanted)
         reason = f"{who} gives it release {release} ({wanted.digest[:19]})"
         if node.hold is not None:
             reason += f", which ends its hold: {node.hold.reason}"
-        await world.nodes.desire(name, ReleaseDigest(wanted.digest), reason, world.clock.now(), seen=node)
+        await world.nodes.desire(name, ReleaseDigest(wanted.digest), reason, now, seen=node, audit=audit)
         node = await world.nodes.get(name)
+        audit = None
     if node.hold is not None:
-        await world.nodes.let_go(node, f"{who} gives it release {release}", world.clock.now())
+        await world.nodes.let_go(node, f"{who} gives it release {release}", now, audit=audit)
     return await world.nodes.get(name)
 
 

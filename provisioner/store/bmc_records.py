@@ -7,6 +7,8 @@ from typing import Any
 
 from sqlalchemy import Column, Connection, Integer, Named, Table, Text, TypedColumns, delete, func, or_, select
 
+from provisioner.models.audit import AuditEntry
+from provisioner.store.audit import write_audit_if_given
 from provisioner.store.columns import UtcDateTime
 from provisioner.store.database import Database
 from provisioner.store.inserts import insert, insert_if_new
@@ -84,10 +86,9 @@ class SqlPinnedCertificates:
         values = {"bmc": bmc, "fingerprint": fingerprint}
         await self._database.write(partial(insert_if_new, table=CERTIFICATES, values=values))
 
-    async def forget(self, bmc: str) -> None:
+    async def forget(self, bmc: str, *, audit: AuditEntry | None = None) -> None:
         """A person trusts the BMC's new certificate: the next one shown is pinned."""
-        statement = delete(CERTIFICATES).where(CERTIFICATES.c.bmc == bmc)
-        await self._database.write(lambda connection: connection.execute(statement).rowcount)
+        await self._database.write(partial(_forget, bmc=bmc, audit=audit))
 
 
 class SqlWriteLeases:
@@ -105,6 +106,11 @@ class SqlWriteLeases:
         """Give it back, if it is still `holder`'s."""
         statement = delete(LEASES).where(LEASES.c.bmc == bmc, LEASES.c.holder == holder)
         await self._database.write(lambda connection: connection.execute(statement).rowcount)
+
+
+def _forget(connection: Connection, *, bmc: str, audit: AuditEntry | None) -> None:
+    connection.execute(delete(CERTIFICATES).where(CERTIFICATES.c.bmc == bmc))
+    write_audit_if_given(connection, audit)
 
 
 def _count_one_more(connection: Connection, *, values: Mapping[str, Any]) -> int:

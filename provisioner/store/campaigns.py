@@ -9,9 +9,11 @@ from sqlalchemy import Connection, and_, func, or_, select, update
 from sqlalchemy import insert as plain_insert
 
 from provisioner.errors import Conflict, NotFound
+from provisioner.models.audit import AuditEntry
 from provisioner.models.campaign import Campaign, CampaignLimits, CampaignLine, CampaignState, Member, MemberState
 from provisioner.models.event import EventKind
 from provisioner.models.identifiers import NodeName, RackName, ReleaseDigest
+from provisioner.store.audit import write_audit_if_given
 from provisioner.store.campaign_tables import CAMPAIGN_LINES, CAMPAIGN_MEMBERS, CAMPAIGNS
 from provisioner.store.columns import AnyRow
 from provisioner.store.database import Database
@@ -31,9 +33,9 @@ class SqlCampaigns:
         """Reads and writes `database`."""
         self._database = database
 
-    async def add(self, campaign: Campaign) -> bool:
+    async def add(self, campaign: Campaign, *, audit: AuditEntry | None = None) -> bool:
         """As the protocol says."""
-        return await self._database.write(partial(_add, campaign=campaign))
+        return await self._database.write(partial(_add, campaign=campaign, audit=audit))
 
     async def get(self, name: str) -> Campaign:
         """Raises `NotFound`."""
@@ -80,7 +82,14 @@ class SqlCampaigns:
         return await self._database.read_row(lambda connection: connection.scalar(running)) is not None
 
     async def keep(
-        self, seen: Campaign, now: Campaign, at: datetime, *, told: Sequence[str], nodes: Mapping[NodeName, str]
+        self,
+        seen: Campaign,
+        now: Campaign,
+        at: datetime,
+        *,
+        told: Sequence[str],
+        nodes: Mapping[NodeName, str],
+        audit: AuditEntry | None = None,
     ) -> bool:
         """As the protocol says."""
         events = [event_row(at, node, EventKind.OBSERVED, what) for node, what in nodes.items()]
@@ -91,6 +100,7 @@ class SqlCampaigns:
                 return False
             if lines:
                 connection.execute(plain_insert(CAMPAIGN_LINES), lines)
+            write_audit_if_given(connection, audit)
             if events:
                 write_events(connection, events)
             return True
@@ -98,7 +108,7 @@ class SqlCampaigns:
         return await self._database.write(change, bool if events else lambda _: False)
 
 
-def _add(connection: Connection, *, campaign: Campaign) -> bool:
+def _add(connection: Connection, *, campaign: Campaign, audit: AuditEntry | None) -> bool:
     """One campaign at a time is added, so that of two with one node the second one sees the first."""
     hold_lock(connection, Lock.CAMPAIGN)
     if not insert_if_new(connection, table=CAMPAIGNS, values=_values(campaign)):
@@ -110,6 +120,7 @@ def _add(connection: Connection, *, campaign: Campaign) -> bool:
     connection.execute(plain_insert(CAMPAIGN_MEMBERS), rows)
     line = {"campaign": campaign.name, "at": campaign.started_at, "what": f"started by {campaign.who}"}
     connection.execute(plain_insert(CAMPAIGN_LINES), [line])
+    write_audit_if_given(connection, audit)
     return True
 
 

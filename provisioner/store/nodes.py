@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, false, func, or_, select, update
 
 from provisioner.errors import Conflict, NotFound
+from provisioner.models.audit import AuditEntry
 from provisioner.models.event import EventKind
 from provisioner.models.identifiers import NodeName, ReleaseDigest
 from provisioner.models.instruction import Hold
@@ -15,6 +16,7 @@ from provisioner.models.inventory import Identity
 from provisioner.models.lifecycle import State
 from provisioner.models.node import ExpectedNode, Node
 from provisioner.store import moves
+from provisioner.store.audit import write_audit_if_given
 from provisioner.store.columns import AnyRow
 from provisioner.store.database import Database, always
 from provisioner.store.events import event_row, last_reason, write_events
@@ -70,7 +72,9 @@ class SqlNodes:
         """Add the new ones, keep the known ones but for their domains; how many were added."""
         return await self._database.write(partial(_expect, nodes=nodes, at=at), bool)
 
-    async def advance(self, seen: Node, to: State, reason: str, at: datetime) -> bool:
+    async def advance(
+        self, seen: Node, to: State, reason: str, at: datetime, *, audit: AuditEntry | None = None
+    ) -> bool:
         """Move on, out of a hold too; False when the node is not as it was seen. `to` is not `held`: see `hold`.
 
         The attempt grows when `to` was visited in this generation already, and never falls, so that no operation id
@@ -79,19 +83,18 @@ class SqlNodes:
         if to is State.HELD:
             raise ValueError("a node is held by hold(), which says why")
         plan: Plan = partial(moves.advance, to=to, at=at)
-        return await self._move(seen, plan, event_row(at, seen.name, EventKind.TRANSITION, reason))
+        return await self._move(seen, plan, event_row(at, seen.name, EventKind.TRANSITION, reason), audit)
 
-    async def hold(self, seen: Node, hold: Hold) -> bool:
+    async def hold(self, seen: Node, hold: Hold, *, audit: AuditEntry | None = None) -> bool:
         """Hold it, or change the reason of the hold; False when the node is not as it was seen."""
         kind = EventKind.OBSERVED if seen.state is State.HELD else EventKind.TRANSITION
-        return await self._move(
-            seen, partial(moves.hold, why=hold), event_row(hold.since, seen.name, kind, hold.reason)
-        )
+        event = event_row(hold.since, seen.name, kind, hold.reason)
+        return await self._move(seen, partial(moves.hold, why=hold), event, audit)
 
-    async def let_go(self, seen: Node, reason: str, at: datetime) -> bool:
+    async def let_go(self, seen: Node, reason: str, at: datetime, *, audit: AuditEntry | None = None) -> bool:
         """Back to the state that it was held from, with a new attempt; False when it is not held as it was seen."""
         plan: Plan = partial(moves.let_go, at=at)
-        return await self._move(seen, plan, event_row(at, seen.name, EventKind.RELEASED, reason))
+        return await self._move(seen, plan, event_row(at, seen.name, EventKind.RELEASED, reason), audit)
 
     async def failed(self, seen: Node, reason: str, at: datetime, retry_at: datetime) -> bool:
         """A new attempt, not before `retry_at`; False when the node is not as it was seen."""
@@ -102,14 +105,21 @@ class SqlNodes:
         )
 
     async def desire(
-        self, name: NodeName, release: ReleaseDigest, reason: str, at: datetime, *, seen: Node | None = None
+        self,
+        name: NodeName,
+        release: ReleaseDigest,
+        reason: str,
+        at: datetime,
+        *,
+        seen: Node | None = None,
+        audit: AuditEntry | None = None,
     ) -> int:
         """Want another release: the new generation.
 
         Raises `NotFound`, and `Conflict` for a node on its way out, or one that is not as it was `seen`.
         """
         change = partial(_desire, name=name, release=release, event=event_row(at, name, EventKind.TRANSITION, reason))
-        return await self._database.write(partial(change, seen=seen), always)
+        return await self._database.write(partial(change, seen=seen, audit=audit), always)
 
     async def identify(self, name: NodeName, identity: Identity) -> Sequence[NodeName]:
         """Record who it is; the other nodes with the same serial or UUID, whatever the case. Raises `NotFound`."""
@@ -128,12 +138,14 @@ class SqlNodes:
         """Write what was seen into the node's history, unless that is its last entry already. Raises `NotFound`."""
         await self._database.write(partial(_tell, name=name, what=what, at=at), bool)
 
-    async def _move(self, seen: Node, plan: Plan, event: Mapping[str, Any]) -> bool:
-        """Compare and swap, with the event, in one transaction."""
-        return await self._database.write(partial(_move, seen=seen, plan=plan, event=event), bool)
+    async def _move(self, seen: Node, plan: Plan, event: Mapping[str, Any], audit: AuditEntry | None = None) -> bool:
+        """Compare and swap, with the event and the line of the audit log, in one transaction."""
+        return await self._database.write(partial(_move, seen=seen, plan=plan, event=event, audit=audit), bool)
 
 
-def _move(connection: Connection, *, seen: Node, plan: Plan, event: Mapping[str, Any]) -> bool:
+def _move(
+    connection: Connection, *, seen: Node, plan: Plan, event: Mapping[str, Any], audit: AuditEntry | None
+) -> bool:
     row = _lock(connection, seen.name)
     now = node(row)
     if _fence(now) != _fence(seen):
@@ -141,7 +153,7 @@ def _move(connection: Connection, *, seen: Node, plan: Plan, event: Mapping[str,
     move = plan(now, row.visited)
     if move is None:
         return False
-    _apply(connection, now, move, event)
+    _apply(connection, now, move, event, audit=audit)
     return True
 
 
@@ -149,15 +161,24 @@ def _fence(node: Node) -> tuple[State, int, int, Hold | None]:
     return node.state, node.generation, node.attempt, node.hold
 
 
-def _apply(connection: Connection, now: Node, move: Move, event: Mapping[str, Any]) -> None:
+def _apply(
+    connection: Connection, now: Node, move: Move, event: Mapping[str, Any], *, audit: AuditEntry | None
+) -> None:
     """Row and event. An event names the states only where they tell of a move."""
     _set(connection, name=now.name, values=move.values)
     states = {} if move.to is now.state else {"from_state": now.state.value, "to_state": move.to.value}
+    write_audit_if_given(connection, audit)
     write_events(connection, [{**event, **states}])
 
 
 def _desire(
-    connection: Connection, *, name: NodeName, release: ReleaseDigest, event: Mapping[str, Any], seen: Node | None
+    connection: Connection,
+    *,
+    name: NodeName,
+    release: ReleaseDigest,
+    event: Mapping[str, Any],
+    seen: Node | None,
+    audit: AuditEntry | None,
 ) -> int:
     now = node(_lock(connection, name))
     if seen is not None and _fence(now) != _fence(seen):
@@ -165,7 +186,7 @@ def _desire(
     move = moves.desire(now, release, event["at"])
     if move is None:
         raise Conflict(f"{name} is {now.state.value}: it can be given no release")
-    _apply(connection, now, move, event)
+    _apply(connection, now, move, event, audit=audit)
     return now.generation + 1
 
 

@@ -7,6 +7,7 @@ from sqlalchemy.exc import DBAPIError
 
 from provisioner.capabilities.cipher import Cipher
 from provisioner.errors import BadInput
+from provisioner.store.audit import SqlAudit
 from provisioner.store.bmc_records import SqlLoginFailures, SqlPinnedCertificates, SqlWriteLeases
 from provisioner.store.boots import SqlBoots
 from provisioner.store.burn_ins import SqlBurnIns
@@ -46,6 +47,7 @@ class Store:
     tokens: SqlTokens
     campaigns: SqlCampaigns
     drift: SqlDrift
+    audit: SqlAudit
 
     def close(self) -> None:
         """Finish what is queued and close every connection."""
@@ -87,4 +89,5 @@ def open_store(url: str, cipher: Cipher, on_change: Callable[[], None] = no_one)
         tokens=SqlTokens(database),
         campaigns=SqlCampaigns(database),
         drift=SqlDrift(database),
+        audit=SqlAudit(database),
     )

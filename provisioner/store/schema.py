@@ -2,6 +2,7 @@
 
 from sqlalchemy import MetaData
 
+from provisioner.store.audit import AUDIT
 from provisioner.store.bmc_records import CERTIFICATES, LEASES, LOGIN_FAILURES
 from provisioner.store.boot_tickets import BOOT_TICKETS
 from provisioner.store.burn_ins import HEARTBEATS, RESULTS, RUNS
@@ -46,6 +47,7 @@ TABLES = (
     FIRMWARE_READINGS,
     DRIFT_FINDINGS,
     DRIFT_TURN,
+    AUDIT,
 )
 
 

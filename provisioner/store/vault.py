@@ -9,8 +9,10 @@ from sqlalchemy import Boolean, Column, Connection, LargeBinary, Named, Table, T
 
 from provisioner.capabilities.cipher import Cipher
 from provisioner.errors import Conflict, NotFound
+from provisioner.models.audit import AuditEntry
 from provisioner.models.identifiers import NodeName
 from provisioner.models.secret import Credentials, Secret
+from provisioner.store.audit import write_audit_if_given
 from provisioner.store.columns import AnyRow, node_column
 from provisioner.store.database import Database
 from provisioner.store.inserts import upsert
@@ -63,10 +65,10 @@ class SqlVault:
         sealed = self._seal(credentials)
         await self._database.write(partial(_put_kept, node=node, sealed=sealed))
 
-    async def replace(self, node: NodeName, credentials: Credentials) -> None:
+    async def replace(self, node: NodeName, credentials: Credentials, *, audit: AuditEntry | None = None) -> None:
         """A person says that these work now: a password of ours is no longer believed in. Raises `NotFound`."""
         sealed = self._seal(credentials)
-        await self._database.write(partial(_replace, node=node, sealed=sealed))
+        await self._database.write(partial(_replace, node=node, sealed=sealed, audit=audit))
 
     async def propose(self, node: NodeName) -> tuple[Credentials, bool]:
         """Credentials to change to, the same until `confirm`; True when they may have been sent already.
@@ -125,9 +127,10 @@ def _put_kept(connection: Connection, *, node: NodeName, sealed: bytes) -> None:
     _change(connection, node, {"current": sealed, "proposed": None, "sending": False})
 
 
-def _replace(connection: Connection, *, node: NodeName, sealed: bytes) -> None:
+def _replace(connection: Connection, *, node: NodeName, sealed: bytes, audit: AuditEntry | None) -> None:
     _put_factory(connection, node=node, sealed=sealed)
     _change(connection, node, {"current": None, "proposed": None, "sending": False})
+    write_audit_if_given(connection, audit)
 
 
 def _mark_sending(connection: Connection, *, node: NodeName) -> None:

@@ -193,7 +193,9 @@ async def _serve(directory: Path, cipher: Cipher, nodes: int, ready: list[Site],
     files = Files(artefacts, build_image("agent", "x86_64", artefacts), programs)
     shelf = ReleaseShelf(_shipped(), {}, directory, BootSettings("http://service"), firmware_dir=None)
     world = _world(store, bmcs, files, shelf)
-    app = create_app(Service("test", world, runs, store.tokens, pulse, store.found_bmcs, store.campaigns, store.drift))
+    app = create_app(
+        Service("test", world, runs, store.tokens, pulse, store.found_bmcs, store.campaigns, store.drift, store.audit)
+    )
     server = _Server(uvicorn.Config(app, port=0, access_log=False, log_config=None, lifespan="off"))
     await store.nodes.expect(expected(nodes), world.clock.now())
     tokens = {role: (await store.tokens.create(role.value, role)).reveal() for role in Role}

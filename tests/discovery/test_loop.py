@@ -64,7 +64,7 @@ async def looking(store: Store, discovery: Discovery, ssdp: SsdpSettings | None 
     async with site_of(TlsMode.PLAIN) as site:
         world = SmallWorld(PacedClock(), store.nodes, site.bmcs, store.hosts)
         unused = cast("Any", None)
-        service = Service("trial", cast("Any", world), unused, unused, unused, store.found_bmcs, unused, unused)
+        service = Service("trial", cast("Any", world), unused, unused, unused, store.found_bmcs, unused, unused, unused)
         with capture_logs() as logs:
             loop = asyncio.create_task(keep_looking(discovery, service, ssdp=ssdp))
             try:

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from provisioner.errors import Conflict, NotFound
+from provisioner.models.audit import AuditEntry
 from provisioner.models.event import Event, EventKind
 from provisioner.models.identifiers import NodeName, ReleaseDigest
 from provisioner.models.instruction import Hold
@@ -46,6 +47,7 @@ class MemoryNodes:
 
     events: MemoryEvents
     rows: dict[NodeName, tuple[Node, str]] = field(default_factory=dict)
+    audit: list[AuditEntry] = field(default_factory=list)
 
     async def get(self, name: NodeName) -> Node:
         """Raises `NotFound`."""
@@ -78,29 +80,37 @@ class MemoryNodes:
             self.rows[one.name] = (replace(node, domains=one.domains), visited)
         return len(new)
 
-    async def advance(self, seen: Node, to: State, reason: str, at: datetime) -> bool:
+    async def advance(
+        self, seen: Node, to: State, reason: str, at: datetime, *, audit: AuditEntry | None = None
+    ) -> bool:
         """Move on."""
-        return self._move(
-            seen, lambda now, visited: moves.advance(now, visited, to, at), (at, EventKind.TRANSITION, reason)
-        )
+        told = (at, EventKind.TRANSITION, reason)
+        return self._audited(self._move(seen, lambda now, visited: moves.advance(now, visited, to, at), told), audit)
 
-    async def hold(self, seen: Node, hold: Hold) -> bool:
+    async def hold(self, seen: Node, hold: Hold, *, audit: AuditEntry | None = None) -> bool:
         """Hold it."""
         kind = EventKind.OBSERVED if seen.state is State.HELD else EventKind.TRANSITION
-        return self._move(
-            seen, lambda now, visited: moves.hold(now, visited, hold), (hold.since, kind, hold.reason), hold
-        )
+        told = (hold.since, kind, hold.reason)
+        return self._audited(self._move(seen, lambda now, visited: moves.hold(now, visited, hold), told, hold), audit)
 
-    async def let_go(self, seen: Node, reason: str, at: datetime) -> bool:
+    async def let_go(self, seen: Node, reason: str, at: datetime, *, audit: AuditEntry | None = None) -> bool:
         """End the hold."""
-        return self._move(seen, lambda now, visited: moves.let_go(now, visited, at), (at, EventKind.RELEASED, reason))
+        told = (at, EventKind.RELEASED, reason)
+        return self._audited(self._move(seen, lambda now, visited: moves.let_go(now, visited, at), told), audit)
 
     async def failed(self, seen: Node, reason: str, at: datetime, retry_at: datetime) -> bool:
         """A new attempt."""
         return self._move(seen, lambda now, _: moves.failed(now, retry_at), (at, EventKind.RETRY, reason))
 
     async def desire(
-        self, name: NodeName, release: ReleaseDigest, reason: str, at: datetime, *, seen: Node | None = None
+        self,
+        name: NodeName,
+        release: ReleaseDigest,
+        reason: str,
+        at: datetime,
+        *,
+        seen: Node | None = None,
+        audit: AuditEntry | None = None,
     ) -> int:
         """A new generation."""
         now = await self.get(name)
@@ -110,6 +120,7 @@ class MemoryNodes:
         if move is None:
             raise Conflict(f"{name} is {now.state}")
         self._apply(now, move, (at, EventKind.TRANSITION, reason), now.hold)
+        self._audited(True, audit)
         return now.generation + 1
 
     async def identify(self, name: NodeName, identity: Identity) -> Sequence[NodeName]:
@@ -133,6 +144,11 @@ class MemoryNodes:
         last = (await self.events.of(name, 1))[-1:]
         if [one.reason for one in last] != [what]:
             self.events.add(at, name, EventKind.OBSERVED, what, None, None)
+
+    def _audited(self, done: bool, audit: AuditEntry | None) -> bool:
+        if done and audit is not None:
+            self.audit.append(audit)
+        return done
 
     async def _set(self, name: NodeName, **values: Any) -> None:
         node = await self.get(name)

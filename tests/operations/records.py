@@ -6,6 +6,7 @@ from datetime import datetime
 
 from profiles.release import Release
 from provisioner.errors import Conflict, NotFound
+from provisioner.models.audit import AuditEntry
 from provisioner.models.burn_in import BurnInRun, CheckResult, Heartbeat
 from provisioner.models.identifiers import NodeName, ReleaseDigest
 from provisioner.models.inventory import FirmwareSighting, Inventory
@@ -72,6 +73,7 @@ class MemoryVault:
 
     drawers: dict[NodeName, _Drawer] = field(default_factory=dict)
     made: int = 0
+    audit: list[AuditEntry] = field(default_factory=list)
 
     def known(self, node: NodeName) -> list[Credentials]:
         """Every password that we could still log in with."""
@@ -95,8 +97,9 @@ class MemoryVault:
         """What stays."""
         self.drawers[node] = _Drawer(factory=credentials, current=credentials)
 
-    async def replace(self, node: NodeName, credentials: Credentials) -> None:
+    async def replace(self, node: NodeName, credentials: Credentials, *, audit: AuditEntry | None = None) -> None:
         """What a person says."""
+        self.audit += [audit] if audit is not None else []
         self.drawers[node] = _Drawer(factory=credentials)
 
     async def propose(self, node: NodeName) -> tuple[Credentials, bool]:
@@ -189,5 +192,5 @@ class MemoryCertificates:
     async def pin(self, bmc: str, fingerprint: str) -> None:
         """Nothing to do."""
 
-    async def forget(self, bmc: str) -> None:
+    async def forget(self, bmc: str, *, audit: AuditEntry | None = None) -> None:
         """Nothing to do."""

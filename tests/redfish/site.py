@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from provisioner.leases.bmc_leases import BmcLeases
 from provisioner.leases.limits import LeaseSettings
+from provisioner.models.audit import AuditEntry
 from provisioner.redfish.bmcs import RedfishBmcs, RedfishSettings
 from provisioner.redfish.timeouts import Timeouts
 from provisioner.redfish.tls import TlsMode, TlsPolicy
@@ -76,7 +77,7 @@ class Pins:
         """The first one stays."""
         self.fingerprints.setdefault(bmc, fingerprint)
 
-    async def forget(self, bmc: str) -> None:
+    async def forget(self, bmc: str, *, audit: AuditEntry | None = None) -> None:  # noqa: ARG002  as the protocol
         """A person says that the next one is right."""
         self.fingerprints.pop(bmc, None)
 
