@@ -9,9 +9,10 @@ from collections.abc import Iterable
 from provisioner.errors import BmcUnreachable
 from provisioner.models.inventory import BootAbilities, FirmwareComponent, Identity, Inventory, Power, Processor
 from provisioner.redfish.background_copy import copies
+from provisioner.redfish.devices import device_lists, gpu_devices, model_of
 from provisioner.redfish.layout import Layout
 from provisioner.redfish.quirks.traits import Traits
-from provisioner.redfish.snapshot import Document, Members, Snapshot, folded, link, links
+from provisioner.redfish.snapshot import Document, Members, Snapshot, folded, link, links, text
 
 ENCLOSURES = ("RackMount", "Sled", "Blade", "Shelf", "StandAlone", "Enclosure")
 """ChassisTypes that stand for a whole server, best first."""
@@ -44,10 +45,10 @@ def inventory_of(bmc: str, snapshot: Snapshot, layout: Layout, *, requests: int)
 def identity_of(host: Document, enclosure_serial: str = "") -> Identity:
     """Who the host says it is; some boards know only the serial of what they are built into."""
     return Identity(
-        serial=_text(host, "SerialNumber") or enclosure_serial,
-        uuid=_text(host, "UUID").lower(),
-        manufacturer=_text(host, "Manufacturer"),
-        model=_text(host, "Model"),
+        serial=text(host, "SerialNumber") or enclosure_serial,
+        uuid=text(host, "UUID").lower(),
+        manufacturer=text(host, "Manufacturer"),
+        model=text(host, "Model"),
     )
 
 
@@ -82,7 +83,7 @@ def boot_abilities_of(snapshot: Snapshot, host: Document) -> BootAbilities:
 def enclosure_serial(host: str, chassis: Iterable[Document]) -> str:
     """The serial of the chassis that holds `host`, as printed on it; empty when none says."""
     serials = {
-        one.get("ChassisType"): _text(one, "SerialNumber")
+        one.get("ChassisType"): text(one, "SerialNumber")
         for one in chassis
         if folded(host) in {folded(path) for path in links(one, "Links", "ComputerSystems")} and one.get("SerialNumber")
     }
@@ -104,22 +105,10 @@ def _processor(path: str, document: Document) -> Processor:
 
 
 def _devices(snapshot: Snapshot, layout: Layout) -> list[Processor]:
-    """GPUs that are no Processors: PCIeDevices on Supermicro, an OEM collection on HPE iLO 5."""
-    gpus: dict[str, Processor] = {}
-    for _, chassis in snapshot.members(link(layout.root, "Chassis")):
-        lists = [link(chassis, "PCIeDevices"), link(chassis, *layout.traits.device_collection)]
-        for path, device in [one for listed in lists if listed for one in snapshot.members(listed)]:
-            if _is_gpu(device):
-                name = _text(device, "Id") or path
-                gpus[folded(path)] = Processor(name, "GPU", _text(device, "Model") or _text(device, "Name"))
-    return list(gpus.values())
-
-
-def _is_gpu(device: Document) -> bool:
-    """iLO 5 calls the baseboard (no instance on the bus) and the NVSwitches GPUs too."""
-    if device.get("DeviceType") == "GPU":
-        return bool(device.get("DeviceInstances")) and "switch" not in _text(device, "Name").lower()
-    return _text(device, "Id").lower().startswith("gpu")
+    """GPUs that are no Processors."""
+    chassis = [one for _, one in snapshot.members(link(layout.root, "Chassis"))]
+    found = gpu_devices(snapshot, device_lists(chassis, layout.traits))
+    return [Processor(text(device, "Id") or path, "GPU", model_of(device)) for path, device in found]
 
 
 def _architecture(cpus: list[Document]) -> str:
@@ -148,7 +137,7 @@ def _memory_gib(snapshot: Snapshot, layout: Layout) -> float:
 
 def _macs(snapshot: Snapshot, host: Document) -> tuple[str, ...]:
     found = [
-        _text(interface, "PermanentMACAddress") or _text(interface, "MACAddress")
+        text(interface, "PermanentMACAddress") or text(interface, "MACAddress")
         for _, interface in snapshot.members(link(host, "EthernetInterfaces"))
     ]
     return tuple(dict.fromkeys(mac.lower() for mac in found if mac))
@@ -167,8 +156,3 @@ def _component(path: str, document: Document, traits: Traits) -> FirmwareCompone
         copying=copies(document),
         related=links(document, "RelatedItem"),
     )
-
-
-def _text(document: Document, name: str) -> str:
-    value = document.get(name)
-    return value.strip() if isinstance(value, str) else ""

@@ -76,3 +76,9 @@ def links(document: Document | None, *names: str) -> tuple[str, ...]:
         at = at.get(name) if isinstance(at, dict) else None
     found = at if isinstance(at, list) else [at]
     return tuple(path for path in (link(one) for one in found if isinstance(one, dict)) if path)
+
+
+def text(document: Document, name: str) -> str:
+    """A property without the space around it; empty when it is missing or no text."""
+    value = document.get(name)
+    return value.strip() if isinstance(value, str) else ""

@@ -3,6 +3,7 @@
 Log entries are never read: they took up to 23 s each on the machines measured.
 """
 
+from provisioner.redfish.devices import device_lists, doubtful, functions_link, gpu_devices
 from provisioner.redfish.layout import Layout
 from provisioner.redfish.reader import Reader, in_turn, together
 from provisioner.redfish.snapshot import Members, Snapshot, link
@@ -47,10 +48,22 @@ async def _chassis(reader: Reader, snapshot: Snapshot, layout: Layout) -> None:
     systems = [(path, snapshot.document(path) or {}) for path in layout.systems]
     if _has_gpus(snapshot, systems):
         return
-    lists = [link(one, "PCIeDevices") for _, one in chassis]
-    if layout.traits.device_collection:
-        lists += [link(one, *layout.traits.device_collection) for _, one in chassis]
-    await together([_quietly(reader, snapshot, path) for path in lists])
+    lists = device_lists((one for _, one in chassis), layout.traits)
+    for place, paths in enumerate(lists):
+        await together([_quietly(reader, snapshot, path) for path in paths])
+        await together([_function(reader, snapshot, kind) for kind in doubtful(snapshot, paths)])
+        if gpu_devices(snapshot, lists[: place + 1]):
+            return
+
+
+async def _function(reader: Reader, snapshot: Snapshot, kind: Members) -> None:
+    """Of one device, which stands for all of its kind."""
+    for _, device in kind:
+        collection, first = functions_link(device)
+        await _quietly(reader, snapshot, collection)
+        await _keep(reader, snapshot, first)
+        if snapshot.members(collection) or snapshot.document(first):
+            return
 
 
 async def _collect(reader: Reader, snapshot: Snapshot, path: str | None) -> Members:

@@ -80,6 +80,22 @@ async def flash(bmc: RedfishBmc, wanted: list[UpdateOrder], *, restarts: bool) -
 
 
 @pytest.mark.parametrize("which", range(len(BUNDLES)), ids=list(BUNDLES))
+async def test_the_inventory_counts_the_gpus_of_the_hardware_class(
+    fleet: EmulatedFleet, site: Site, which: int
+) -> None:
+    """As Processors, or on HPE as PCIe devices with bare numbers for ids, beside the network adapters."""
+    server = fleet.bmcs[which]
+    hardware = CATALOG.hardware_classes[CATALOG.firmware_bundles[BUNDLES[server.persona]].hardware_class]
+    async with ours(site, server) as bmc:
+        await bmc.inventory()
+        found = await bmc.inventory()
+    assert len({one.id for one in found.gpus}) == len(found.gpus) == hardware.gpu_count
+    assert found.requests <= 11
+    asked = fleet.truth(server.name)["requests"]
+    assert any("PCIeDevices" in path for path in asked) == (server.persona == "hpe-xl675d")
+
+
+@pytest.mark.parametrize("which", range(len(BUNDLES)), ids=list(BUNDLES))
 async def test_a_package_with_the_targets_of_the_catalog_reaches_the_parts_of_its_component_once(
     fleet: EmulatedFleet, site: Site, packages: Path, which: int
 ) -> None:
