@@ -20,6 +20,7 @@ _COMMANDS = {
     "boot": "provisioner.commands.boot:boot_app",
     "firmware": "provisioner.commands.firmware:firmware_app",
     "compat": "provisioner.commands.compat:compat_app",
+    "keys": "provisioner.commands.keys:keys_app",
     "audit": "provisioner.commands.audit:audit_app",
     "doctor": "provisioner.commands.doctor:doctor",
     "bench": "provisioner.bench.command:bench_app",

@@ -9,7 +9,7 @@ from pydantic.alias_generators import to_camel
 
 from images.digest import Digest, parse_digest
 
-STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
+STATEMENT_TYPE: Literal["https://in-toto.io/Statement/v1"] = "https://in-toto.io/Statement/v1"
 
 _Sha256 = Annotated[str, Field(pattern=r"^sha256:[0-9a-f]{64}$")]
 _Hex = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -129,7 +129,7 @@ class _Subject(_Part):
 class _Document(BaseModel):
     """As in-toto writes it."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", populate_by_name=True)
 
     type_: Annotated[Literal["https://in-toto.io/Statement/v1"], Field(alias="_type")]
     subject: Annotated[tuple[_Subject, ...], Field(min_length=1)]
@@ -141,12 +141,12 @@ def encode(statement: Statement) -> bytes:
     """The payload to be signed. Equal statements give equal bytes."""
     kind = next(name for name, model in PREDICATES.items() if type(statement.predicate) is model)
     document = _Document(
-        _type=STATEMENT_TYPE,
+        type_=STATEMENT_TYPE,
         subject=tuple(
             _Subject(name=name, digest=_Digests(sha256=digest.removeprefix("sha256:")))
             for name, digest in sorted(statement.subjects.items())
         ),
-        predicateType=kind,
+        predicate_type=kind,
         predicate=statement.predicate.model_dump(mode="json", by_alias=True),
     )
     return document.model_dump_json(by_alias=True).encode()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from securesystemslib.signer import CryptoSigner, SSlibKey
 
@@ -45,8 +45,17 @@ class Keyholders:
         if len({key.keyval["public"] for key in self.keys}) != len(self.keys):
             raise TrustError("one key stands there twice: it would count twice")
         for key in self.keys:
-            if key.scheme != _SCHEME or key.keyid != SSlibKey.from_crypto(key._crypto_key(), None, _SCHEME).keyid:
+            if key.scheme != _SCHEME or key.keyid != _keyid(key):
                 raise TrustError(f"key {key.keyid[:16]} is not an ed25519 key under its own id")
+
+
+def _keyid(key: SSlibKey) -> str:
+    """Such as the library gives it to a key; "" for what is none."""
+    try:
+        raw = Ed25519PublicKey.from_public_bytes(bytes.fromhex(key.keyval["public"]))
+    except ValueError:
+        return ""
+    return SSlibKey.from_crypto(raw, None, _SCHEME).keyid
 
 
 Keyring = Mapping[Role, Keyholders]
