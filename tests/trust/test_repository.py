@@ -167,6 +167,17 @@ def online(signed: T, signers: Sequence[CryptoSigner]) -> bytes:
     return metadata.to_bytes()
 
 
+def test_a_publish_that_was_cut_off_is_seen_by_nobody_and_stands_in_no_way(place: Place) -> None:
+    place.publish(BLUE)
+    timestamp = (place.source / "timestamp.json").read_bytes()
+    place.publish(GREEN)
+    (place.source / "timestamp.json").write_bytes(timestamp)
+    (place.source / "2.snapshot.json").unlink()
+    assert place.seen() == {NAME: BLUE}
+    assert place.publish(GREEN) == 3
+    assert place.seen() == {NAME: GREEN}
+
+
 def test_metadata_of_other_keys_is_refused(place: Place, tmp_path: Path) -> None:
     signers = make_signers(DEFAULT_PLAN)
     root = first_root(keyring_of(signers, DEFAULT_PLAN), LATER, signers[Role.ROOT])
