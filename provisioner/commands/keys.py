@@ -18,7 +18,7 @@ _K_OF_N = re.compile(r"([1-9]\d?)-of-([1-9]\d?)", re.ASCII)
 _ROOT_IS_GOOD_FOR = timedelta(days=5 * 365)
 
 _NEXT = """\
-The keys are in {folder}. Nothing in it is encrypted but by where you keep it.
+The keys are in {folder}. The private ones are not encrypted: what protects them is where they are kept.
 
 1. root/ ({root_threshold} of {root_count} sign): offline, each key with another person, such as on sticks in safes.
    They are needed again only to replace keys, and before {expires:%Y-%m-%d}, when 1.root.json expires.
