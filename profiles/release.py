@@ -58,9 +58,11 @@ def _firmware_content(bundle: FirmwareBundle) -> dict[str, Any]:
 
 
 def _component_content(component: FirmwareComponent) -> dict[str, Any]:
+    """`names` came later than digests: where none are given they are not written."""
     steps = stepping_stones(component.version, component.releases)
+    left_out = {"releases", "floor"} | (set() if component.names else {"names"})
     return {
-        **component.model_dump(mode="json", exclude={"releases", "floor"}),
+        **component.model_dump(mode="json", exclude=left_out),
         "steps": [step.model_dump(mode="json") for step in steps],
     }
 

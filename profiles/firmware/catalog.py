@@ -61,14 +61,22 @@ def _repeated(components: tuple[ListedComponent, ...]) -> Iterator[Problem]:
 
 
 def _shared_globs(components: tuple[ListedComponent, ...]) -> Iterator[Problem]:
-    """A part is of one class: two of them with the same glob would both flash it."""
-    owners: dict[str, str] = {}
+    """A part is of one class: two of them with the same glob would both flash it, unless names tell them apart."""
     for index, component in enumerate(components):
         for place, glob in enumerate(component.inventory):
-            owner = owners.setdefault(glob, component.component)
-            if owner != component.component:
-                message = f'"{glob}" is of {owner} already'
-                yield Problem(("components", index, "inventory", place), message, "a part is of one component")
+            owners = [
+                other.component
+                for other in components[:index]
+                if glob in other.inventory and other.component != component.component and _share_names(component, other)
+            ]
+            if owners:
+                message = f'"{glob}" is of {owners[0]} already'
+                hint = "a part is of one component" + ("; give each of them other `names`" if component.names else "")
+                yield Problem(("components", index, "inventory", place), message, hint)
+
+
+def _share_names(one: ListedComponent, other: ListedComponent) -> bool:
+    return not one.names or not other.names or not set(one.names).isdisjoint(other.names)
 
 
 def _wrong_after(components: tuple[ListedComponent, ...]) -> Iterator[Problem]:

@@ -71,16 +71,19 @@ class FirmwareRelease(Profile):
 class ComponentFacts(Profile):
     """What holds for every version of a component class.
 
-    `inventory`: globs over FirmwareInventory ids. `extract` takes the comparable version out of what the BMC reports,
-    for strings such as `BIOS Date: 08/04/2023 Ver 1.4`. `targets`: what the update names as Targets: the inventory
-    entries of the parts that are behind, no Targets at all (absent), an empty list, or these resources. Components of
-    one stage with the same file and the same targets are one update. `transports`: only these, in this order; empty:
-    whatever the BMC advertises. `after`: components that run their version before this one is flashed. `oem`: sent as
-    OemParameters with a push, such as the preserve flags of Supermicro. `floor`: what is older is urgent.
+    `inventory`: globs over FirmwareInventory ids; `names`: globs over their Name; where any are given, one has to fit
+    as well: HPE numbers its ids as the parts come. `extract` takes the comparable version out of what the BMC
+    reports, for strings such as `BIOS Date: 08/04/2023 Ver 1.4`. `targets`: what the update names as Targets: the
+    inventory entries of the parts that are behind, no Targets at all (absent), an empty list, or these resources.
+    Components of one stage with the same file and the same targets are one update. `transports`: only these, in this
+    order; empty: whatever the BMC advertises. `after`: components that run their version before this one is flashed.
+    `oem`: sent as OemParameters with a push, such as the preserve flags of Supermicro. `floor`: what is older is
+    urgent.
     """
 
     component: Name
     inventory: Annotated[tuple[Glob, ...], Field(min_length=1)]
+    names: tuple[Glob, ...] = ()
     extract: ExtractPattern | None = None
     scheme: Scheme = Scheme.NONE
     activation: Activation

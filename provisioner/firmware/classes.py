@@ -28,12 +28,12 @@ class Way:
 
 
 class Classes:
-    """The classes of a bundle. What was found out about an id or a version is kept, for the next of many nodes."""
+    """The classes of a bundle. What was found out about a part or a version is kept, for the next of many nodes."""
 
     def __init__(self, bundle: FirmwareBundle) -> None:
         """`bundle` is resolved."""
         self.bundle = bundle
-        self._of_id: dict[str, tuple[int, ...]] = {}
+        self._of_part: dict[tuple[str, str], tuple[int, ...]] = {}
         self._ways: dict[tuple[int, str | None], Way] = {}
 
     def parts(self, inventory: Sequence[FirmwareComponent]) -> list[list[FirmwareComponent]]:
@@ -42,11 +42,12 @@ class Classes:
         By class, never by id alone: ids differ per platform and may change with an update.
         """
         found: list[list[FirmwareComponent]] = [[] for _ in self.bundle.components]
-        known = self._of_id
+        known = self._of_part
         for part in inventory:
-            indices = known.get(part.id)
+            key = (part.id, part.name)
+            indices = known.get(key)
             if indices is None:
-                indices = known[part.id] = self._classes_of(part.id)
+                indices = known[key] = self._classes_of(part)
             for index in indices:
                 found[index].append(part)
         return found
@@ -59,15 +60,13 @@ class Classes:
             found = self._ways[key] = _way(self.bundle, self.bundle.components[index], version)
         return found
 
-    def _classes_of(self, identifier: str) -> tuple[int, ...]:
-        return tuple(
-            index for index, wanted in enumerate(self.bundle.components) if _belongs(identifier, wanted.inventory)
-        )
+    def _classes_of(self, part: FirmwareComponent) -> tuple[int, ...]:
+        return tuple(index for index, wanted in enumerate(self.bundle.components) if _belongs(part, wanted))
 
 
 def matching(wanted: Wanted, inventory: Sequence[FirmwareComponent]) -> tuple[FirmwareComponent, ...]:
     """The parts of the inventory that belong to the component class, in the order of the inventory."""
-    return tuple(part for part in inventory if _belongs(part.id, wanted.inventory))
+    return tuple(part for part in inventory if _belongs(part, wanted))
 
 
 def at(wanted: Wanted, version: str) -> Wanted:
@@ -75,8 +74,13 @@ def at(wanted: Wanted, version: str) -> Wanted:
     return wanted if version == wanted.version else wanted.model_copy(update={"version": version})
 
 
-def _belongs(identifier: str, globs: Sequence[str]) -> bool:
-    return any(fnmatchcase(identifier.casefold(), glob.casefold()) for glob in globs)
+def _belongs(part: FirmwareComponent, wanted: Wanted) -> bool:
+    """Its id fits, and its name too where the catalog gives names: the ids of HPE are numbers that move."""
+    return _fits(part.id, wanted.inventory) and (not wanted.names or _fits(part.name, wanted.names))
+
+
+def _fits(said: str, globs: Sequence[str]) -> bool:
+    return any(fnmatchcase(said.strip().casefold(), glob.casefold()) for glob in globs)
 
 
 def _way(bundle: FirmwareBundle, wanted: Wanted, version: str | None) -> Way:

@@ -39,7 +39,8 @@ def needs_of(classes: Classes, inventory: Sequence[FirmwareComponent]) -> tuple[
         wanted = classes.bundle.components[index]
         if not parts:
             refusals.append(
-                f"{wanted.component}: no part in the inventory has an id like {' or '.join(wanted.inventory)}; "
+                f"{wanted.component}: no part in the inventory has an id like {' or '.join(wanted.inventory)}"
+                f"{' and a name like ' + ' or '.join(wanted.names) if wanted.names else ''}; "
                 "see that the part is there, or correct the catalog"
             )
         going: list[tuple[FirmwareComponent, Way]] = []

@@ -137,6 +137,15 @@ MISTAKES = [
         'box.yaml:14: components[1].inventory[0]: "BMC" is of bmc already; a part is of one component',
     ),
     (
+        changed(CATALOG, ("[BIOS, ", "[BMC, "), ("    extract:", "    names: [System ROM]\n    extract:")),
+        'box.yaml:14: components[1].inventory[0]: "BMC" is of bmc already; a part is of one component; '
+        "give each of them other `names`",
+    ),
+    (
+        changed(CATALOG, ("    extract:", "    names: [1]\n    extract:")),
+        'box.yaml:15: components[1].names[0]: 1 is read by YAML as a number, not as text; quote it: "1"',
+    ),
+    (
         changed(CATALOG, ("[/redfish/v1/Chassis/HGX_Chassis_0]", "[]")),
         "box.yaml:20: components[1].targets: names no resource; "
         "write `empty` for an empty list, `absent` for no Targets at all",

@@ -47,6 +47,16 @@ def test_a_version_of_the_bundle_is_found_whatever_its_case_and_space(tmp_path: 
     assert bmc.version == "HGX-22.10-1-rc80"
 
 
+def test_two_components_may_share_ids_that_names_tell_apart(tmp_path: Path) -> None:
+    """HPE numbers its ids; a digest says nothing of names where none are given."""
+    numbered = [("inventory: [BMC]", 'inventory: ["*"]\n    names: [iLO 5]'), ('[BIOS, "UEFI_*"]', '["*"]')]
+    files = changed(CATALOG, *numbered, ("    extract:", "    names: [System ROM]\n    extract:"))
+    bmc, bios = load_catalog(write_catalog(tmp_path, files)).firmware_bundles["box-1"].components
+    assert (bmc.names, bios.names) == (("iLO 5",), ("System ROM",))
+    assert '"names":["iLO 5"]' in release_of(tmp_path / "named", files).canonical_json().decode()
+    assert "names" not in release_of(tmp_path / "without", WITH_BIOS).canonical_json().decode()
+
+
 def test_a_bundle_may_name_nothing(tmp_path: Path) -> None:
     files = edited(BUNDLE, 'versions:\n  bmc: "1.10"', "versions: {}")
     files[CATALOG] = FILES[CATALOG].partition("components:")[0] + "components: []\n"

@@ -31,13 +31,14 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def named(component: ComponentFacts, identifier: str) -> bool:
-    return any(fnmatchcase(identifier, glob) for glob in component.inventory)
+def named(component: ComponentFacts, identifier: str, name: str) -> bool:
+    fits = any(fnmatchcase(identifier, glob) for glob in component.inventory)
+    return fits and (not component.names or any(fnmatchcase(name, glob) for glob in component.names))
 
 
 def slots_of(component: ComponentFacts, persona: Persona) -> list[Slot]:
     """The devices of the factory-fresh server that the component stands for."""
-    return [slot for slot in persona.slots.values() if named(component, slot.inventory_id(slot.version))]
+    return [slot for slot in persona.slots.values() if named(component, slot.inventory_id(slot.version), slot.name)]
 
 
 def class_in(persona: Persona, component: ComponentFacts) -> str:
@@ -86,11 +87,12 @@ def test_an_updateable_device_is_of_one_component_before_and_after(bundle: Firmw
     persona = persona_of(bundle.hardware_class)
     for slot in persona.slots.values():
         for version in (slot.version, persona.components[slot.component].newest):
-            owners = [one.component for one in bundle.components if named(one, slot.inventory_id(version))]
+            owners = [one.component for one in bundle.components if named(one, slot.inventory_id(version), slot.name)]
             assert len(owners) <= 1
             assert not owners or slot.updateable
         for kind in slot.slots:
-            assert not any(named(one, slot.slot_id(kind, slot.version)) for one in bundle.components)
+            other = slot.slot_names.get(kind, f"{kind} image of {slot.name}")
+            assert not any(named(one, slot.slot_id(kind, slot.version), other) for one in bundle.components)
 
 
 LEFT_ALONE = {
@@ -195,12 +197,12 @@ RECORDED = {
 }
 
 
-def inventory_of(recording: str) -> dict[str, str | None]:
-    """Inventory id to version, as a real BMC gave them."""
+def inventory_of(recording: str) -> dict[tuple[str, str], str | None]:
+    """Inventory id and name to version, as a real BMC gave them."""
     need(MOCKUPS.is_dir(), "the recorded Redfish trees are not there")
     paths = (MOCKUPS / recording / "redfish" / "v1" / "UpdateService" / "FirmwareInventory").glob("*/index.json")
     entries = [json.loads(path.read_text()) for path in paths]
-    return {entry["Id"]: entry.get("Version") for entry in entries}
+    return {(entry["Id"], entry["Name"]): entry.get("Version") for entry in entries}
 
 
 @pytest.mark.parametrize("name", RECORDED)
@@ -208,9 +210,9 @@ def test_a_real_inventory_is_read_as_it_should_be(name: str) -> None:
     """NVIDIA/libredfish and Cray-HPE recordings: every part is found, in one component, and its version is judged."""
     recording, expected = RECORDED[name]
     inventory, bundle = inventory_of(recording), CATALOG.firmware_bundles[name]
-    owners: Counter[str] = Counter()
+    owners: Counter[tuple[str, str]] = Counter()
     for component in bundle.components:
-        parts = {identifier: version for identifier, version in inventory.items() if named(component, identifier)}
+        parts = {part: version for part, version in inventory.items() if named(component, *part)}
         owners.update(parts.keys())
         judged = {extract(version or "", component.extract): verdict(version, component) for version in parts.values()}
         assert (len(parts), judged) == expected.get(component.component, (0, {})), component.component
