@@ -22,6 +22,7 @@ from emulator.testing import Bmc, EmulatedFleet
 from provisioner.bench.line import light_profiles
 from provisioner.demo.rack import RELEASES
 
+_RELEASES = {**RELEASES, "hpe-xl675d-8gpu": "hpe-xl675d-2026-1"}
 _ROOM = 600.0
 """Seconds that a busy machine may need for what takes ten on an idle one."""
 
@@ -153,7 +154,7 @@ def site(
         "expected": "fleet/expected.yaml",
         "profiles": str(light_profiles(folder)),
         "firmware_dir": "firmware",
-        "releases": RELEASES,
+        "releases": _RELEASES,
         "speed": speed,
         **({"database_url": database_url} if database_url else {}),
     }

@@ -70,6 +70,7 @@ CASES = (
         {"flash-completes-old-version": {"component": "cpld"}},
         held="CPLD_Motherboard runs",
     ),
+    Case("healthy HPE, every component, GPUs are PCIe devices", persona="hpe-xl675d"),
 )
 
 
