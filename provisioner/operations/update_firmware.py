@@ -1,6 +1,7 @@
 """updating_firmware -> configuring_bios: every component runs the version that the bundle names."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 from provisioner.capabilities.durable import Durable
@@ -72,20 +73,26 @@ async def plan_stage(world: World, key: RunKey) -> list[list[str]]:
 
 
 async def verify_firmware(world: World, key: RunKey) -> str:
-    """Every component runs its version; a sentence about it. Raises `NotAchieved` naming what does not."""
+    """Every component runs its version; a sentence about it. Raises `NotAchieved` naming what does not.
+
+    What was seen is kept with the node's inventory: whoever compares pools asks no BMC.
+    """
     await tell(world, key, "checking the running versions")
-    left: tuple[str, ...] = ()
+    look: Look | None = None
 
     async def settled() -> bool:
-        nonlocal left
+        nonlocal look
         async with bmc_of(world, key.node) as bmc:
-            left = (await see(world, key, bmc)).unproven
-        return not left
+            look = await see(world, key, bmc)
+        return not look.unproven
 
     await until(world.clock, settled, every=LOOK_EVERY, limit=_SETTLE_LIMIT)
-    if left:
+    assert look is not None, "until() has looked, or has raised"  # noqa: S101
+    inventory = await world.documents.inventory(key.node)
+    await world.documents.put_inventory(key.node, replace(inventory, firmware=look.inventory), world.clock.now())
+    if look.unproven:
         node = await world.nodes.get(key.node)
-        raise NotAchieved(str(node.bmc), f"not seen to run their versions: {', '.join(left)}")
+        raise NotAchieved(str(node.bmc), f"not seen to run their versions: {', '.join(look.unproven)}")
     release = await release_of(world, key.node)
     return f"all {len(release.firmware.components)} component classes run bundle {release.firmware.name}"
 

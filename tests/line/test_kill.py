@@ -12,7 +12,7 @@ from tests.line.site import Site, moments, site
 
 pytestmark = pytest.mark.timeout(900)
 
-SEEDS = 20
+SEEDS = 8
 PATH = [
     "identified",
     "secured",

@@ -78,7 +78,7 @@ class SimulatedBmc:
         """What runs."""
         await self._read()
         return tuple(
-            FirmwareComponent(key, _FIRMWARE + key, key, part.reported, updateable=True)
+            FirmwareComponent(key, _FIRMWARE + key, part.name or key, part.reported, updateable=True)
             for key, part in self._server.listed_parts().items()
         )
 

@@ -3,6 +3,7 @@
 from dataclasses import fields
 
 from provisioner.firmware.phase import FINISHED
+from provisioner.firmware.plan import unproven
 from provisioner.models.identifiers import NodeName
 from provisioner.models.instruction import Instruction
 from provisioner.models.lifecycle import State
@@ -51,6 +52,8 @@ def assert_ready(site: Site, server: Server, node: Node) -> None:
     assert all(part.active == part.component.version for part in server.parts.values())
     assert {name: server.bios[name] for name in release.bios.attributes} == release.bios.attributes
     assert node.observed_image == release.image_digest
+    kept = site.documents.inventories[node.name].firmware
+    assert unproven(release.firmware, kept) == (), "what is kept about its firmware is what runs"
     left = [one for one in site.journal.entries.values() if one.node == node.name and one.phase not in FINISHED]
     assert left == []
 

@@ -62,6 +62,11 @@ class Part:
     staged: str | None = None
 
     @property
+    def name(self) -> str:
+        """As catalogs know it; empty where they go by ids alone."""
+        return next((glob.replace("*", "0") for glob in self.component.names), "")
+
+    @property
     def reported(self) -> str:
         """As the inventory says it: some put a date or more around the version."""
         spelled = [form.format(self.active) for form in _FORMS]
@@ -126,7 +131,7 @@ class Server:
         """Old firmware everywhere, and a BIOS at its defaults."""
         self.learn(self.release)
         for component in self.release.firmware.components:
-            for identifier in _identifiers(component.inventory[0]):
+            for identifier in _identifiers(component.inventory[0].removeprefix("*") or component.component):
                 self.parts[identifier] = Part(component, "0.1")
         for name, wanted in self.release.bios.attributes.items():
             self.bios[name] = not wanted if isinstance(wanted, bool) else "Default"

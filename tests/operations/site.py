@@ -177,6 +177,7 @@ class Site:
     nodes: MemoryNodes = field(init=False)
     vault: MemoryVault = field(init=False)
     journal: MemoryJournal = field(init=False)
+    documents: MemoryDocuments = field(init=False)
     _tasks: list[asyncio.Task[None]] = field(default_factory=list)
 
     def run(self, hours: float = 48.0) -> list[Node]:
@@ -211,10 +212,10 @@ class Site:
         clock, releases = SimulatedClock(), [server.release for server in self.servers]
         self.shelf = shelf = Shelf(releases, self.absent, self.signed, self.sound)
         self.nodes, self.vault, self.journal = MemoryNodes(MemoryEvents()), MemoryVault(), MemoryJournal()
-        logins = MemoryLogins()
+        self.documents, logins = MemoryDocuments(), MemoryLogins()
         bmcs = SimulatedBmcs(LoginBudget(logins, clock, REFUSED_LOGINS))
         self.world = World(
-            clock, self.nodes, self.nodes.events, MemoryDocuments(), self.vault, MemoryBoots(self.nodes),
+            clock, self.nodes, self.nodes.events, self.documents, self.vault, MemoryBoots(self.nodes),
             MemoryBurnIns(), self.journal, logins, MemoryCertificates(), bmcs, NO_HOSTS, shelf, shelf, "http://site",
             AlwaysAwake(clock.now()),
         )  # fmt: skip
