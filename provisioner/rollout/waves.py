@@ -82,8 +82,8 @@ def _soak(work: Work, wave: Wave) -> None:
 
 def _judge(work: Work, wave: Wave, names: list[UnitName]) -> None:
     judgement = judge(work.trials, work.control, tuple(_samples(work, names)))
-    gone = all(work.state_of(name) is UnitState.REMOVED for name in work.plan.waves[wave.number])
-    if judgement.verdict is Verdict.PASS and not names and not gone:
+    missed = not names and any(_should_run(work, name) for name in work.plan.waves[wave.number])
+    if judgement.verdict is Verdict.PASS and missed:
         text = f"nothing of wave {wave.number} runs the new release"
         judgement = Judgement(Verdict.INCONCLUSIVE, (text,))
     why = "; ".join(judgement.findings)
@@ -94,6 +94,12 @@ def _judge(work: Work, wave: Wave, names: list[UnitName]) -> None:
         work.state, work.paused_by, work.why = RolloutState.PAUSED, PausedBy.GATE, why
     else:
         _close(work, replace(wave, verdict=Verdict.PASS))
+
+
+def _should_run(work: Work, name: UnitName) -> bool:
+    """Neither gone nor broken before."""
+    task = work.tasks.get(name)
+    return task is None or not (task.was_broken or task.state is UnitState.REMOVED)
 
 
 def _close(work: Work, wave: Wave) -> None:

@@ -11,7 +11,7 @@ from provisioner.rollout.observation import Facts, Failure, Observations
 from provisioner.rollout.people import approve, draft, start
 from provisioner.rollout.plan import plan
 from provisioner.rollout.spec import Floor, Soak, Spec
-from provisioner.rollout.state import Rollout, RolloutState
+from provisioner.rollout.state import Rollout, RolloutState, UnitState
 from provisioner.rollout.step import step
 from provisioner.rollout.takeover import outstanding, take_over
 from provisioner.rollout.unit import Domain, DomainKind, Unit, UnitName
@@ -190,3 +190,27 @@ def running(units: Iterable[Unit], spec: Spec = SPEC, **of: bool) -> Controller:
     """A controller of a site of these units, with a rollout that has just been started."""
     units = list(units)
     return Controller(Site.of(units, **of), started(units, spec))
+
+
+def states(rollout: Rollout) -> set[UnitState]:
+    return {rollout.tasks[name].state if name in rollout.tasks else UnitState.ON_OLD for name in rollout.plan.units}
+
+
+def has(state: UnitState) -> Callable[[Rollout], bool]:
+    return lambda rollout: any(task.state is state for task in rollout.tasks.values())
+
+
+def digests(control: Controller) -> set[str | None]:
+    return {facts.digest for facts in control.site.nodes.values()}
+
+
+def long_jobs(control: Controller) -> None:
+    """On every node, and they do not end."""
+    control.site.busy = set(control.site.nodes)
+    for node in control.site.nodes:
+        control.site.change(node, jobs=1)
+
+
+def jobs_end(control: Controller) -> None:
+    for node in list(control.site.nodes):
+        control.site.drop(node)

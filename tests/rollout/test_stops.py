@@ -11,10 +11,10 @@ from provisioner.errors import Conflict
 from provisioner.rollout.observation import Observations
 from provisioner.rollout.people import abort
 from provisioner.rollout.spec import Floor, Metric, ReturnScope, Soak
-from provisioner.rollout.state import PausedBy, Rollout, RolloutState, UnitState, Verdict, WaveState
+from provisioner.rollout.state import PausedBy, Rollout, RolloutState, Trials, UnitState, Verdict, WaveState
 from provisioner.rollout.step import step
 from provisioner.rollout.takeover import outstanding, take_over
-from tests.rollout.site import NEW, OLD, OTHER, SPEC, Controller, running, units_of
+from tests.rollout.site import NEW, OLD, OTHER, SPEC, Controller, Site, running, started, units_of
 
 LONG = replace(SPEC, soak=Soak(timedelta(hours=3)))
 
@@ -81,6 +81,19 @@ def test_a_node_in_hand_that_reboots_or_refuses_its_image_stops_at_once(change: 
     else:
         control.site.change(node, image_refused="bad signature")
     returns(control, "rebooted again by itself" if change == "reboot" else "refused the image: bad signature")
+
+
+def test_a_node_that_does_not_say_what_it_runs_is_not_there() -> None:
+    control = running(units_of(20))
+    control.run(lambda rollout: UnitState.FLIPPED in {task.state for task in rollout.tasks.values()})
+    (name,) = control.kept.tallies.in_hand
+    control.step()
+    control.site.change(control.kept.plan.units[name].nodes[0], digest=None)
+    for _ in range(12):
+        control.step()
+        assert control.kept.tasks[name].state is UnitState.OBSERVED
+    control.run(lambda rollout: rollout.paused_by is PausedBy.GATE)
+    assert control.kept.tasks[name].returned
 
 
 def test_silence_is_not_good() -> None:
@@ -218,6 +231,28 @@ def test_abort_finishes_what_is_in_hand_and_takes_no_more() -> None:
     assert control.run().state is RolloutState.ABORTED
     assert {control.kept.tasks[name].state for name in in_hand} == {UnitState.ON_NEW}
     assert UnitState.ON_OLD not in {task.state for task in control.kept.tasks.values()}
+
+
+def test_what_was_broken_before_is_not_held_against_the_release() -> None:
+    """argoproj/argo-rollouts#1774."""
+    units = units_of(20)
+    broken = {unit.name for unit in units[:4]}
+    control = Controller(Site.of(units), started(units, broken=broken))
+    control.site.hopeless = {unit.nodes[0] for unit in units[:4]}
+    for node in control.site.hopeless:
+        control.site.change(node, healthy=False)
+    assert control.run().state is RolloutState.COMPLETE
+    assert control.kept.tallies.trials["h100"] == Trials(nodes=16, failed=0)
+    assert {control.kept.tasks[name].state for name in broken} == {UnitState.QUARANTINED}
+
+
+def test_nodes_that_break_on_the_old_release_are_the_control_group() -> None:
+    control = soaking(20, 0)
+    old = [node for node, facts in control.site.nodes.items() if facts.digest == OLD]
+    for node in old[:3]:
+        control.site.change(node, healthy=False)
+    control.step()
+    assert control.kept.tallies.control["h100"] == Trials(nodes=19, failed=3)
 
 
 crashes = st.lists(st.one_of(st.none(), st.integers(-1, 3)), min_size=1, max_size=40)
