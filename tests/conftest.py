@@ -1,5 +1,10 @@
 """Fixtures for every test."""
 
+from hypothesis import settings
+
+settings.register_profile("shared-machine", settings(deadline=None))
+settings.load_profile("shared-machine")  # how long an example takes says nothing on a machine that others use too
+
 pytest_plugins = ["tests.conformance.summary", "tests.postgres"]
 
 
