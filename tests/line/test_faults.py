@@ -64,6 +64,7 @@ CASES = (
     Case("the override is always continuous", {"boot-always-continuous": {}}),
     Case("Secure Boot stays on", {"secure-boot-stays-on": {}}, "dell-xe9680", "Secure Boot is on", "operator"),
     Case("a GPU is missing", {"gpu-missing": {"index": 3}}, held="7 GPUs answer"),
+    Case("BIOS update takes its settings away", {"bios-defaults-after-update": {}}),
     Case("BIOS drops a value", {"bios-late-rejection": {}}, held="set and reset, yet", owner="technician"),
     Case(
         "flash keeps the old version",

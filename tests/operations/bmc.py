@@ -77,9 +77,12 @@ class SimulatedBmc:
     async def firmware(self) -> tuple[FirmwareComponent, ...]:
         """What runs."""
         await self._read()
+        copying = now() < self._server.copies_until
         return tuple(
-            FirmwareComponent(key, _FIRMWARE + key, part.name or key, part.reported, updateable=True)
-            for key, part in self._server.listed_parts().items()
+            FirmwareComponent(
+                key, _FIRMWARE + key, part.name or key, part.reported, updateable=True, copying=copying and number == 0
+            )
+            for number, (key, part) in enumerate(self._server.listed_parts().items())
         )
 
     async def change_password(self, username: str, password: Secret) -> None:  # noqa: ARG002  as the protocol

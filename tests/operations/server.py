@@ -51,6 +51,8 @@ class Faults:
     """So many boots end with that report."""
     hides_tasks: bool = False
     """Tasks do not say what they are for."""
+    copies_seconds: float = 0.0
+    """So long after it runs something new, its first part writes its second slot."""
 
 
 @dataclass(slots=True)
@@ -124,19 +126,19 @@ class Server:
     writes: int = 0
     polls: int = 0
     flashed: Counter[tuple[str, str]] = field(default_factory=Counter)
+    copies_until: float = 0.0
     violations: list[str] = field(default_factory=list)
     _epoch: int = 0
 
     def __post_init__(self) -> None:
-        """Old firmware everywhere, and a BIOS at its defaults."""
+        """Old firmware, and a BIOS at its defaults."""
         self.learn(self.release)
         for component in self.release.firmware.components:
             for identifier in _identifiers(component.inventory[0].removeprefix("*") or component.component):
                 self.parts[identifier] = Part(component, "0.1")
         for name, wanted in self.release.bios.attributes.items():
             self.bios[name] = not wanted if isinstance(wanted, bool) else "Default"
-        if self.gpus < 0:
-            self.gpus = int(self.release.hardware_class.gpu_count)
+        self.gpus = self.gpus if self.gpus >= 0 else int(self.release.hardware_class.gpu_count)
 
     def become(self, release: Release) -> None:
         """From now on it is measured by this release."""
@@ -238,6 +240,8 @@ class Server:
     def _no_flash(self, what: str) -> None:
         if self.running():
             self.violations.append(f"{what} at {now():.0f} s while {self.running()[0].parts} are being flashed")
+        if now() < self.copies_until:
+            self.violations.append(f"{what} at {now():.0f} s during a copy until {self.copies_until:.0f} s")
 
     def _finish(self, flash: Flash, number: int) -> None:
         if flash.state != "Running":
@@ -254,6 +258,7 @@ class Server:
         for part in self.parts.values():
             if part.staged and part.component.activation in by:
                 part.active, part.staged = part.staged, None
+                self.copies_until = now() + self.faults.copies_seconds
 
     def _start_host(self) -> None:
         self.power, self.in_post = Power.ON, True

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from provisioner.models.boot import FailureKind
 from tests.operations.bounded import bounded
-from tests.operations.invariants import assert_ended, assert_ready
+from tests.operations.invariants import assert_ended, assert_ready, assert_safe
 from tests.operations.server import Faults
 from tests.operations.site import Site, server
 
@@ -102,3 +102,15 @@ def test_everything_at_once(faults: Faults, crashes: set[int]) -> None:
     site = Site([one], crashes)
     (node,) = site.run()
     assert_ended(site, one, node)
+
+
+@bounded(10)
+@given(st.integers(60, 1500), st.sets(st.integers(1, 170), max_size=1))
+def test_nothing_is_flashed_or_reset_while_a_slot_is_copied(seconds: int, crashes: set[int]) -> None:
+    """A board that loses power while it writes its second slot may have none that starts."""
+    one = server(faults=Faults(copies_seconds=float(seconds)))
+    site = Site([one], crashes)
+    (node,) = site.run()
+    assert_safe(site, one)
+    assert_ready(site, one, node)
+    assert set(one.flashed.values()) == {1}
