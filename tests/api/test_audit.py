@@ -1,6 +1,7 @@
 """Everything that people change over the API leaves a line."""
 
 import json
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -102,7 +103,10 @@ def test_no_secret_is_in_it(site: Site) -> None:
 def test_the_request_is_in_the_service_s_log_too(site: Site) -> None:
     with structlog.testing.capture_logs() as captured:
         good(site.post(f"{NODE}/hold", json={"reason": "cable"}))
-    answered = [one for one in captured if one["event"] == "request_answered"]
+        ends = time.monotonic() + 10  # the line follows the answer
+        while not (answered := [one for one in captured if one["event"] == "request_answered"]):
+            assert time.monotonic() < ends
+            time.sleep(0.01)
     assert [one.get("instance") for one in answered] == [last(site)["request"]]
 
 
