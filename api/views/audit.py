@@ -1,49 +1,21 @@
 """The audit log as the API shows it."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Self
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from provisioner.models.audit import AuditLine
+from provisioner.services.audit import AuditDocument
 
 
-class AuditLineView(BaseModel):
+class AuditLineView(AuditDocument):
     """One change. `digest` is SHA-256 over the rest, and `previous` the digest of the line before.
 
     `before` and `after` are digests of what was changed, where it has one; `request` is in the service's log too.
     """
 
-    number: int
-    at: datetime
-    who: str
-    what: str
-    subject: str
-    before: str | None
-    after: str | None
-    evidence: list[str]
-    request: str
-    previous: str
-    digest: str
-
-    @classmethod
-    def of(cls, line: AuditLine) -> Self:
-        """The view."""
-        entry = line.entry
-        return cls(
-            number=line.number,
-            at=entry.at,
-            who=entry.who,
-            what=entry.what,
-            subject=entry.subject,
-            before=entry.before,
-            after=entry.after,
-            evidence=list(entry.evidence),
-            request=entry.request,
-            previous=line.previous,
-            digest=line.digest,
-        )
+    model_config = ConfigDict(extra="ignore")
 
 
 class AuditPage(BaseModel):
