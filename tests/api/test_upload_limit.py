@@ -2,30 +2,17 @@
 
 from dataclasses import replace
 
-from provisioner.upload_limit import UploadLimit
 from tests.api.site import Site
+from tests.counted_uploads import CountedUploads
 
 CONTENT = bytes(range(256)) * 2048
 OTHER = CONTENT[::-1]
 
 
-class Counted(UploadLimit):
-    """A limit that is never in the way, and counts."""
-
-    def __init__(self) -> None:
-        super().__init__(None)
-        self.taken = 0
-
-    async def take(self, count: int) -> None:
-        """Count."""
-        self.taken += count
-        await super().take(count)
-
-
 def test_packages_are_paced_and_nothing_else(site: Site) -> None:
     """Every byte of a package, also of a range of it; an image passes by."""
     package, image = (site.files.store.put_bytes(content) for content in (CONTENT, OTHER))
-    uploads = Counted()
+    uploads = CountedUploads()
     site.app.state.service = replace(site.app.state.service, uploads=uploads, packages=frozenset({package}))
     assert site.get(f"/v1/artefacts/{image}", role=None).content == OTHER
     assert uploads.taken == 0

@@ -9,7 +9,7 @@ from provisioner.errors import BmcRefused
 from provisioner.models.identifiers import TaskUri
 from provisioner.models.package import Package
 from provisioner.models.update import UpdateOrder
-from provisioner.upload_limit import UploadLimit
+from tests.counted_uploads import CountedUploads
 from tests.redfish.small_server import FIRMWARE, small
 from tests.redfish.tree_server import Documents, TreeBmc, opened
 
@@ -85,22 +85,8 @@ async def test_a_push_is_streamed_from_the_disk(tmp_path: Path) -> None:
     async with opened(bmc, uploads=uploads) as one:
         assert await one.start_update(UpdateOrder(_package(tmp_path, 20_000_000), None)) == TASK
     assert bmc.sizes == [2, 20_000_000]
-    assert sum(uploads.taken) == 20_000_000
-    assert max(uploads.taken) < 1_000_000, "in pieces, each of which waits for the site's limit"
-
-
-class CountedUploads(UploadLimit):
-    """A limit that is never in the way, and counts."""
-
-    def __init__(self) -> None:
-        """Nothing has left yet."""
-        super().__init__(None)
-        self.taken: list[int] = []
-
-    async def take(self, count: int) -> None:
-        """Count a piece."""
-        self.taken.append(count)
-        await super().take(count)
+    assert uploads.taken == 20_000_000
+    assert max(uploads.pieces) < 1_000_000, "in pieces, each of which waits for the site's limit"
 
 
 class PushBmc(TreeBmc):
