@@ -1,20 +1,20 @@
 """What has drifted: nodes off their bundle, nodes that are mixed, and jobs' domains that differ within. Pure."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from profiles.firmware.bundle import FirmwareBundle
 from profiles.firmware.component import FirmwareComponent as Wanted
-from provisioner import versions
-from provisioner.firmware.classes import matching
+from provisioner.firmware.classes import Classes, matching
+from provisioner.firmware.judgement import ClassInNode, Judge
 from provisioner.models.drift import DriftFinding, FindingKind, Versions
 from provisioner.models.identifiers import NodeName
 from provisioner.models.inventory import FirmwareComponent
 from provisioner.models.lifecycle import State
 from provisioner.models.node import Node
+from provisioner.versions import Verdict, normalise
 
-NO_VERSION = "no version"
 NO_PART = "no part"
 
 _SETTLED = frozenset({State.READY, State.IN_PRODUCTION, State.MAINTENANCE})
@@ -45,50 +45,62 @@ def versions_of(bundle: FirmwareBundle, inventory: Sequence[FirmwareComponent]) 
 
 def drift(sightings: Sequence[Sighting]) -> tuple[DriftFinding, ...]:
     """Every finding, by key. Nodes that are not settled have none, and count in no domain."""
-    settled = [one for one in sightings if is_settled(one.node)]
-    found = [finding for one in settled for finding in _of_node(one)]
+    settled = list(_judged([one for one in sightings if is_settled(one.node)]))
+    found = [finding for node, classes in settled for finding in _of_node(node.node.name, classes)]
     found += _of_domains(settled)
     return tuple(sorted(found, key=lambda finding: finding.key))
 
 
-def _of_node(seen: Sighting) -> Iterator[DriftFinding]:
-    for wanted in seen.bundle.components:
-        reported = _reported(wanted, seen.versions)
-        off = [one for one in reported if not versions.equal(one, wanted.version)]
+_Judged = tuple[Sighting, Sequence[ClassInNode]]
+
+
+def _judged(sightings: Sequence[Sighting]) -> Iterator[_Judged]:
+    """Nodes of one release share its bundle, and so one judge of it."""
+    judges: dict[int, Judge] = {}
+    for seen in sightings:
+        judge = judges.get(id(seen.bundle))
+        if judge is None:
+            judge = judges[id(seen.bundle)] = Judge(Classes(seen.bundle))
+        told = [seen.versions.get(wanted.component, ()) for wanted in seen.bundle.components]
+        classes = [judge.of_class(at, tuple([version for _, version in parts])) for at, parts in enumerate(told)]
+        yield seen, classes
+
+
+def _of_node(node: NodeName, classes: Iterable[ClassInNode]) -> Iterator[DriftFinding]:
+    for seen in classes:
+        off = [one.text for one in seen.reported if one.verdict is not Verdict.EQUAL] or (
+            [] if seen.parts else [NO_PART]
+        )
         if off:
-            yield _finding(FindingKind.OFF_BUNDLE, seen.node.name, wanted, dict.fromkeys(off, (seen.node.name,)))
-        if len(reported) > 1:
-            yield _finding(FindingKind.MIXED, seen.node.name, wanted, dict.fromkeys(reported, (seen.node.name,)))
+            yield _finding(FindingKind.OFF_BUNDLE, node, seen.wanted, off)
+        if seen.mixed:
+            yield _finding(FindingKind.MIXED, node, seen.wanted, _texts(seen))
 
 
-def _of_domains(settled: Sequence[Sighting]) -> Iterator[DriftFinding]:
+def _of_domains(settled: Sequence[_Judged]) -> Iterator[DriftFinding]:
     """A job runs in one NVLink domain where that spans nodes (a rack of NVL72), else anywhere in the hardware class."""
-    domains: dict[str, list[Sighting]] = defaultdict(list)
-    for seen in settled:
-        domains[_domain(seen)].append(seen)
-    for where, members in domains.items():
-        by_component: dict[str, list[tuple[Wanted, Sighting]]] = defaultdict(list)
-        for seen in members:
-            for wanted in seen.bundle.components:
-                by_component[wanted.component].append((wanted, seen))
-        for pairs in by_component.values():
-            yield from _of_domain(where, pairs)
+    domains: dict[tuple[str, str], list[tuple[NodeName, ClassInNode]]] = defaultdict(list)
+    for node, classes in settled:
+        for seen in classes:
+            domains[_domain(node), seen.wanted.component].append((node.node.name, seen))
+    for (where, component), pairs in domains.items():
+        yield from _of_domain(where, component, pairs)
 
 
-def _of_domain(where: str, pairs: Sequence[tuple[Wanted, Sighting]]) -> Iterator[DriftFinding]:
+def _of_domain(where: str, component: str, pairs: Sequence[tuple[NodeName, ClassInNode]]) -> Iterator[DriftFinding]:
     """Of as many that differ, those that run what a bundle names are the usual ones."""
     nodes: dict[str, list[NodeName]] = defaultdict(list)
     spelling: dict[str, str] = {}
-    for wanted, seen in pairs:
-        text = " + ".join(sorted(_reported(wanted, seen.versions)))
-        nodes[spelling.setdefault(versions.normalise(text), text)].append(seen.node.name)
+    for node, seen in pairs:
+        text = " + ".join(sorted(_texts(seen)))
+        nodes[spelling.setdefault(normalise(text), text)].append(node)
     if len(nodes) > 1:
-        named = {wanted.version for wanted, _ in pairs}
+        named = {seen.wanted.version for _, seen in pairs}
         most_first = sorted(nodes.items(), key=lambda item: (-len(item[1]), item[0] not in named, item[0]))
         yield DriftFinding(
             kind=FindingKind.POOL_DIFFERS,
             where=where,
-            component=pairs[0][0].component,
+            component=component,
             wanted=named.pop() if len(named) == 1 else None,
             versions={text: tuple(sorted(names)) for text, names in most_first},
         )
@@ -101,23 +113,10 @@ def _domain(seen: Sighting) -> str:
     return f"pool {node.hardware_class}"
 
 
-def _reported(wanted: Wanted, seen: Versions) -> tuple[str, ...]:
+def _texts(seen: ClassInNode) -> tuple[str, ...]:
     """Each version once, as the catalog would write it; words where there is none."""
-    parts = seen.get(wanted.component, ())
-    found: dict[str, str] = {}
-    for _, version in parts:
-        text = NO_VERSION if version is None or versions.is_missing(version) else _text(version, wanted)
-        found.setdefault(versions.normalise(text), text)
-    return tuple(found.values()) or (NO_PART,)
+    return tuple(one.text for one in seen.reported) or (NO_PART,)
 
 
-def _text(version: str, wanted: Wanted) -> str:
-    if versions.equal(version, wanted.version, wanted.extract):
-        return wanted.version
-    return " ".join(versions.extract(version, wanted.extract).replace("\0", " ").split())
-
-
-def _finding(
-    kind: FindingKind, node: NodeName, wanted: Wanted, found: Mapping[str, tuple[NodeName, ...]]
-) -> DriftFinding:
-    return DriftFinding(kind, node, wanted.component, wanted.version, dict(found))
+def _finding(kind: FindingKind, node: NodeName, wanted: Wanted, found: Iterable[str]) -> DriftFinding:
+    return DriftFinding(kind, node, wanted.component, wanted.version, dict.fromkeys(found, (node,)))

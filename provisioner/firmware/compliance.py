@@ -1,7 +1,4 @@
-"""What a pool runs beside its bundle. Pure.
-
-By class and version, never by inventory id: ids change with an update.
-"""
+"""What a pool runs beside its bundle: counted, of what `judgement` says of each node. Pure."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -9,8 +6,8 @@ from dataclasses import dataclass, field
 
 from profiles.firmware.bundle import FirmwareBundle
 from profiles.firmware.component import FirmwareComponent as Wanted
-from provisioner import versions
-from provisioner.firmware.classes import Classes, at
+from provisioner.firmware.classes import Classes
+from provisioner.firmware.judgement import ClassInNode, Judge
 from provisioner.models.identifiers import NodeName
 from provisioner.models.inventory import FirmwareComponent
 from provisioner.versions import Verdict
@@ -58,21 +55,12 @@ def compliance(
     bundle: FirmwareBundle, inventories: Mapping[NodeName, Sequence[FirmwareComponent]]
 ) -> tuple[ClassCompliance, ...]:
     """One entry for each class, in the order of the bundle."""
-    classes = Classes(bundle)
+    judge = Judge(Classes(bundle))
     tallies = [_Tally(wanted) for wanted in bundle.components]
     for node, inventory in inventories.items():
-        for tally, parts in zip(tallies, classes.parts(inventory), strict=True):
-            tally.add(node, parts)
+        for tally, seen in zip(tallies, judge.of_inventory(inventory), strict=True):
+            tally.add(node, seen)
     return tuple(tally.result() for tally in tallies)
-
-
-@dataclass(frozen=True, slots=True)
-class _Reported:
-    """What a reported version means. `version`: None where there is none."""
-
-    version: str | None
-    verdict: Verdict
-    below: bool
 
 
 @dataclass(slots=True)
@@ -80,39 +68,37 @@ class _Tally:
     """What was seen of one class so far."""
 
     wanted: Wanted
-    known: dict[str | None, _Reported] = field(default_factory=dict)
+    verdicts: dict[str, Verdict] = field(default_factory=dict)
     versions: Counter[str] = field(default_factory=Counter)
     parts: dict[NodeName, int] = field(default_factory=dict)
     mixed: list[NodeName] = field(default_factory=list)
     unknown: list[NodeName] = field(default_factory=list)
     below: list[NodeName] = field(default_factory=list)
 
-    def add(self, node: NodeName, parts: Sequence[FirmwareComponent]) -> None:
-        """One node's parts."""
-        self.parts[node] = len(parts)
-        seen = [self._reported(version) for version in {part.version for part in parts}]
-        found = {one.version for one in seen}
-        told = found - {None}
-        self.versions.update(version for version in told if version is not None)
-        if len(told) > 1:
+    def add(self, node: NodeName, seen: ClassInNode) -> None:
+        """One node."""
+        self.parts[node] = seen.parts
+        for one in seen.reported:
+            if one.key is not None:
+                self.versions[one.key] += 1
+                self.verdicts.setdefault(one.key, one.verdict)
+        if seen.mixed:
             self.mixed.append(node)
-        if not found or None in found:
+        if seen.unknown:
             self.unknown.append(node)
-        if any(one.below for one in seen):
+        if seen.below_floor:
             self.below.append(node)
 
     def result(self) -> ClassCompliance:
         """Of all nodes."""
-        verdicts = {one.version: one.verdict for one in self.known.values()}
-        usual = min(Counter(self.parts.values()).most_common(), key=lambda pair: (-pair[1], -pair[0]), default=(0, 0))[
-            0
-        ]
+        counts = Counter(self.parts.values()).most_common()
+        usual, _ = min(counts, key=lambda pair: (-pair[1], -pair[0]), default=(0, 0))
         return ClassCompliance(
             component=self.wanted.component,
             wanted=self.wanted.version,
             nodes=len(self.parts),
             versions=tuple(
-                VersionCount(version, nodes, verdicts[version])
+                VersionCount(version, nodes, self.verdicts[version])
                 for version, nodes in sorted(self.versions.items(), key=lambda pair: (-pair[1], pair[0]))
             ),
             mixed=tuple(self.mixed),
@@ -120,17 +106,3 @@ class _Tally:
             uneven=tuple(node for node, count in self.parts.items() if count != usual),
             below_floor=tuple(self.below),
         )
-
-    def _reported(self, version: str | None) -> _Reported:
-        found = self.known.get(version)
-        if found is None:
-            found = self.known[version] = _reported(self.wanted, version)
-        return found
-
-
-def _reported(wanted: Wanted, version: str | None) -> _Reported:
-    verdict = versions.verdict(version, wanted)
-    if version is None or verdict is Verdict.MISSING:
-        return _Reported(None, Verdict.MISSING, below=False)
-    below = wanted.floor is not None and versions.verdict(version, at(wanted, wanted.floor)) is Verdict.OLDER
-    return _Reported(versions.normalise(versions.extract(version, wanted.extract)), verdict, below)
