@@ -16,6 +16,14 @@ from provisioner.store.found_hosts import FOUND_HOSTS
 from provisioner.store.metadata import METADATA
 from provisioner.store.node_macs import NODE_MACS
 from provisioner.store.node_table import NODES
+from provisioner.store.rollout_tables import (
+    REJECTED,
+    ROLLOUT_LINES,
+    ROLLOUT_NODES,
+    ROLLOUT_UNITS,
+    ROLLOUTS,
+    TURNS,
+)
 from provisioner.store.tokens import TOKENS
 from provisioner.store.update_journal import UPDATES
 from provisioner.store.vault import VAULT
@@ -48,6 +56,12 @@ TABLES = (
     DRIFT_FINDINGS,
     DRIFT_TURN,
     AUDIT,
+    ROLLOUTS,
+    ROLLOUT_UNITS,
+    ROLLOUT_NODES,
+    ROLLOUT_LINES,
+    REJECTED,
+    TURNS,
 )
 
 
