@@ -12,6 +12,7 @@ from provisioner.store.bmc_records import SqlLoginFailures, SqlPinnedCertificate
 from provisioner.store.boots import SqlBoots
 from provisioner.store.burn_ins import SqlBurnIns
 from provisioner.store.campaigns import SqlCampaigns
+from provisioner.store.channels import SqlChannels
 from provisioner.store.cipher_check import check_cipher
 from provisioner.store.database import Database, no_one
 from provisioner.store.documents import SqlDocuments
@@ -48,6 +49,7 @@ class Store:
     campaigns: SqlCampaigns
     drift: SqlDrift
     audit: SqlAudit
+    channels: SqlChannels
 
     def close(self) -> None:
         """Finish what is queued and close every connection."""
@@ -90,4 +92,5 @@ def open_store(url: str, cipher: Cipher, on_change: Callable[[], None] = no_one)
         campaigns=SqlCampaigns(database),
         drift=SqlDrift(database),
         audit=SqlAudit(database),
+        channels=SqlChannels(database),
     )

@@ -7,6 +7,7 @@ from provisioner.store.bmc_records import CERTIFICATES, LEASES, LOGIN_FAILURES
 from provisioner.store.boot_tickets import BOOT_TICKETS
 from provisioner.store.burn_ins import HEARTBEATS, RESULTS, RUNS
 from provisioner.store.campaign_tables import CAMPAIGN_LINES, CAMPAIGN_MEMBERS, CAMPAIGNS
+from provisioner.store.channel_tables import CHANNELS, MOVEMENTS
 from provisioner.store.cipher_check import CIPHER_CHECK
 from provisioner.store.documents import INVENTORIES, PROGRESS, RELEASES
 from provisioner.store.drift import DRIFT_FINDINGS, DRIFT_TURN, FIRMWARE_READINGS
@@ -62,6 +63,8 @@ TABLES = (
     ROLLOUT_LINES,
     REJECTED,
     TURNS,
+    CHANNELS,
+    MOVEMENTS,
 )
 
 
