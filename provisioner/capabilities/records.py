@@ -16,6 +16,7 @@ from provisioner.models.lifecycle import State
 from provisioner.models.node import ExpectedNode, Node
 from provisioner.models.operation import Progress
 from provisioner.models.secret import Credentials, Secret
+from provisioner.models.turn import Right
 
 
 class Nodes(Protocol):
@@ -45,9 +46,18 @@ class Nodes(Protocol):
         ...
 
     async def advance(
-        self, seen: Node, to: State, reason: str, at: datetime, *, audit: AuditEntry | None = None
+        self,
+        seen: Node,
+        to: State,
+        reason: str,
+        at: datetime,
+        *,
+        audit: AuditEntry | None = None,
+        right: Right | None = None,
     ) -> bool:
         """Move from the state that `seen` was in, out of a hold too; False when somebody moved it first.
+
+        `right`, here and below: only while it stands; refused as when somebody was faster.
 
         Failures go back to 0. The attempt never falls within a generation and grows when `to` was visited in it
         already: no (state, generation, attempt) comes twice once it was left, and so no operation id does.
@@ -58,7 +68,9 @@ class Nodes(Protocol):
         """Hold it where it is, or change why it is held; False when it has moved since it was seen."""
         ...
 
-    async def let_go(self, seen: Node, reason: str, at: datetime, *, audit: AuditEntry | None = None) -> bool:
+    async def let_go(
+        self, seen: Node, reason: str, at: datetime, *, audit: AuditEntry | None = None, right: Right | None = None
+    ) -> bool:
         """End the hold: back to the state it was held from, with a new attempt; False when it is not held so."""
         ...
 
@@ -75,6 +87,7 @@ class Nodes(Protocol):
         *,
         seen: Node | None = None,
         audit: AuditEntry | None = None,
+        right: Right | None = None,
     ) -> int:
         """Want a release: the new generation, at attempt 1, back in `inventoried` if the node was past it.
 

@@ -15,6 +15,7 @@ from provisioner.models.instruction import Hold
 from provisioner.models.inventory import Identity
 from provisioner.models.lifecycle import State
 from provisioner.models.node import ExpectedNode, Node
+from provisioner.models.turn import Right
 from provisioner.store import moves
 from provisioner.store.audit import write_audit_if_given
 from provisioner.store.columns import AnyRow
@@ -26,6 +27,7 @@ from provisioner.store.moves import Move
 from provisioner.store.node_domains import keep_domains
 from provisioner.store.node_rows import NODE_COLUMNS, new_row, node
 from provisioner.store.node_table import NODES
+from provisioner.store.turns import has_right
 
 _AT_REST = (State.READY, State.IN_PRODUCTION, State.MAINTENANCE, State.DECOMMISSIONED)
 _BATCH = 500
@@ -73,7 +75,14 @@ class SqlNodes:
         return await self._database.write(partial(_expect, nodes=nodes, at=at), bool)
 
     async def advance(
-        self, seen: Node, to: State, reason: str, at: datetime, *, audit: AuditEntry | None = None
+        self,
+        seen: Node,
+        to: State,
+        reason: str,
+        at: datetime,
+        *,
+        audit: AuditEntry | None = None,
+        right: Right | None = None,
     ) -> bool:
         """Move on, out of a hold too; False when the node is not as it was seen. `to` is not `held`: see `hold`.
 
@@ -83,7 +92,7 @@ class SqlNodes:
         if to is State.HELD:
             raise ValueError("a node is held by hold(), which says why")
         plan: Plan = partial(moves.advance, to=to, at=at)
-        return await self._move(seen, plan, event_row(at, seen.name, EventKind.TRANSITION, reason), audit)
+        return await self._move(seen, plan, event_row(at, seen.name, EventKind.TRANSITION, reason), audit, right)
 
     async def hold(self, seen: Node, hold: Hold, *, audit: AuditEntry | None = None) -> bool:
         """Hold it, or change the reason of the hold; False when the node is not as it was seen."""
@@ -91,10 +100,12 @@ class SqlNodes:
         event = event_row(hold.since, seen.name, kind, hold.reason)
         return await self._move(seen, partial(moves.hold, why=hold), event, audit)
 
-    async def let_go(self, seen: Node, reason: str, at: datetime, *, audit: AuditEntry | None = None) -> bool:
+    async def let_go(
+        self, seen: Node, reason: str, at: datetime, *, audit: AuditEntry | None = None, right: Right | None = None
+    ) -> bool:
         """Back to the state that it was held from, with a new attempt; False when it is not held as it was seen."""
         plan: Plan = partial(moves.let_go, at=at)
-        return await self._move(seen, plan, event_row(at, seen.name, EventKind.RELEASED, reason), audit)
+        return await self._move(seen, plan, event_row(at, seen.name, EventKind.RELEASED, reason), audit, right)
 
     async def failed(self, seen: Node, reason: str, at: datetime, retry_at: datetime) -> bool:
         """A new attempt, not before `retry_at`; False when the node is not as it was seen."""
@@ -113,13 +124,15 @@ class SqlNodes:
         *,
         seen: Node | None = None,
         audit: AuditEntry | None = None,
+        right: Right | None = None,
     ) -> int:
         """Want another release: the new generation.
 
-        Raises `NotFound`, and `Conflict` for a node on its way out, or one that is not as it was `seen`.
+        Raises `NotFound`, and `Conflict` for a node on its way out, or one that is not as it was `seen`, or where the
+        `right` to it is gone.
         """
         change = partial(_desire, name=name, release=release, event=event_row(at, name, EventKind.TRANSITION, reason))
-        return await self._database.write(partial(change, seen=seen, audit=audit), always)
+        return await self._database.write(partial(change, seen=seen, audit=audit, right=right), always)
 
     async def identify(self, name: NodeName, identity: Identity) -> Sequence[NodeName]:
         """Record who it is; the other nodes with the same serial or UUID, whatever the case. Raises `NotFound`."""
@@ -138,14 +151,30 @@ class SqlNodes:
         """Write what was seen into the node's history, unless that is its last entry already. Raises `NotFound`."""
         await self._database.write(partial(_tell, name=name, what=what, at=at), bool)
 
-    async def _move(self, seen: Node, plan: Plan, event: Mapping[str, Any], audit: AuditEntry | None = None) -> bool:
+    async def _move(
+        self,
+        seen: Node,
+        plan: Plan,
+        event: Mapping[str, Any],
+        audit: AuditEntry | None = None,
+        right: Right | None = None,
+    ) -> bool:
         """Compare and swap, with the event and the line of the audit log, in one transaction."""
-        return await self._database.write(partial(_move, seen=seen, plan=plan, event=event, audit=audit), bool)
+        change = partial(_move, seen=seen, plan=plan, event=event, audit=audit, right=right)
+        return await self._database.write(change, bool)
 
 
 def _move(
-    connection: Connection, *, seen: Node, plan: Plan, event: Mapping[str, Any], audit: AuditEntry | None
+    connection: Connection,
+    *,
+    seen: Node,
+    plan: Plan,
+    event: Mapping[str, Any],
+    audit: AuditEntry | None,
+    right: Right | None,
 ) -> bool:
+    if right is not None and not has_right(connection, node=seen.name, right=right):
+        return False
     row = _lock(connection, seen.name)
     now = node(row)
     if _fence(now) != _fence(seen):
@@ -179,7 +208,10 @@ def _desire(
     event: Mapping[str, Any],
     seen: Node | None,
     audit: AuditEntry | None,
+    right: Right | None,
 ) -> int:
+    if right is not None and not has_right(connection, node=name, right=right):
+        raise Conflict(f"{name} is no longer in hand of {right.rollout}")
     now = node(_lock(connection, name))
     if seen is not None and _fence(now) != _fence(seen):
         raise Conflict(f"{name} has moved on meanwhile: look again")

@@ -22,7 +22,9 @@ from provisioner.store.found_bmcs import SqlFoundBmcs
 from provisioner.store.found_hosts import SqlHosts
 from provisioner.store.migrate import migrate
 from provisioner.store.nodes import SqlNodes
+from provisioner.store.rollouts import SqlRollouts
 from provisioner.store.tokens import SqlTokens
+from provisioner.store.turns import SqlTurns
 from provisioner.store.update_journal import SqlUpdateJournal
 from provisioner.store.urls import database_url
 from provisioner.store.vault import SqlVault
@@ -48,6 +50,8 @@ class Store:
     tokens: SqlTokens
     campaigns: SqlCampaigns
     drift: SqlDrift
+    rollouts: SqlRollouts
+    turns: SqlTurns
     audit: SqlAudit
     channels: SqlChannels
 
@@ -91,6 +95,8 @@ def open_store(url: str, cipher: Cipher, on_change: Callable[[], None] = no_one)
         tokens=SqlTokens(database),
         campaigns=SqlCampaigns(database),
         drift=SqlDrift(database),
+        rollouts=SqlRollouts(database),
+        turns=SqlTurns(database),
         audit=SqlAudit(database),
         channels=SqlChannels(database),
     )
