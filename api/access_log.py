@@ -91,7 +91,7 @@ def _route(scope: Scope) -> str:
 
 
 def _method(scope: Scope) -> str:
-    return scope["method"] if scope["method"] in {"GET", "HEAD", "POST"} else "other"
+    return scope["method"] if scope["method"] in {"GET", "HEAD", "POST", "PUT", "DELETE"} else "other"
 
 
 def _who(scope: Scope) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from api.routes import (
     node_firmware,
     nodes,
     openapi,
+    tokens,
 )
 from provisioner.capabilities.service import Service
 
@@ -41,6 +42,7 @@ ROUTERS = (
     campaigns.router,
     drift.router,
     audit.router,
+    tokens.router,
     firmware.router,
     events.router,
     health.router,

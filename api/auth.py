@@ -10,11 +10,10 @@ from api.problems import instance_of
 from provisioner.capabilities.service import Service
 from provisioner.capabilities.tokens import TokenHolder
 from provisioner.models.boot import BootTicket
-from provisioner.models.role import Role
+from provisioner.models.role import SCOPES_OF, Role, Scope
 from provisioner.models.secret import Secret
 from provisioner.services import agents
 
-READ = frozenset(Role)
 ACT = frozenset({Role.TECHNICIAN, Role.OPERATOR, Role.ADMIN})
 """What a person in front of the machine does."""
 OPERATE = frozenset({Role.OPERATOR, Role.ADMIN})
@@ -39,19 +38,46 @@ async def _request_id(request: Request) -> str:
     return instance_of(request.scope)
 
 
-def allow(roles: frozenset[Role]) -> Callable[..., Awaitable[TokenHolder]]:
-    """A dependency: the holder of the token, whose role must be among `roles`."""
+async def _holder(request: Request, service: Site, given: Annotated[_Given, Security(_TOKEN)]) -> TokenHolder:
+    holder = await service.tokens.check(Secret(given.credentials)) if given else None
+    if holder is None:
+        raise HTTPException(401, "a valid token is needed: Authorization: Bearer <token>")
+    request.scope["firstlight.holder"] = holder.name
+    return holder
 
-    async def check(request: Request, service: Site, given: Annotated[_Given, Security(_TOKEN)]) -> TokenHolder:
-        holder = await service.tokens.check(Secret(given.credentials)) if given else None
-        if holder is None:
-            raise HTTPException(401, "a valid token is needed: Authorization: Bearer <token>")
-        request.scope["firstlight.holder"] = holder.name
+
+Reader = Annotated[TokenHolder, Depends(_holder)]
+"""Whoever has a token may look."""
+
+
+def allow(roles: frozenset[Role]) -> Callable[..., Awaitable[TokenHolder]]:
+    """A dependency: the holder of the token, whose role must be among `roles`. A narrowed token has its scopes only."""
+
+    async def check(holder: Reader) -> TokenHolder:
         if holder.role not in roles:
             raise HTTPException(403, f"this needs another role than {holder.role}")
+        if holder.narrowed_to is not None:
+            raise HTTPException(403, f"this needs a token that is not narrowed to {_words(holder.narrowed_to)}")
         return holder
 
     return check
+
+
+def permit(scope: Scope) -> Callable[..., Awaitable[TokenHolder]]:
+    """A dependency: the holder of the token, whose scopes must include `scope`."""
+
+    async def check(holder: Reader) -> TokenHolder:
+        if scope not in SCOPES_OF[holder.role]:
+            raise HTTPException(403, f"this needs the scope {scope}, which role {holder.role} does not have")
+        if scope not in holder.scopes:
+            raise HTTPException(403, f"this needs the scope {scope}, which this token is narrowed from")
+        return holder
+
+    return check
+
+
+def _words(scopes: frozenset[Scope]) -> str:
+    return ", ".join(sorted(scopes)) or "no scope"
 
 
 async def _agent(service: Site, given: Annotated[_Given, Security(_SESSION)]) -> BootTicket:
@@ -60,10 +86,14 @@ async def _agent(service: Site, given: Annotated[_Given, Security(_SESSION)]) ->
     return await agents.admit(service.world, Secret(given.credentials))
 
 
-Reader = Annotated[TokenHolder, Depends(allow(READ))]
 Actor = Annotated[TokenHolder, Depends(allow(ACT))]
 Operator = Annotated[TokenHolder, Depends(allow(OPERATE))]
 Admin = Annotated[TokenHolder, Depends(allow(ADMINISTER))]
+Builder = Annotated[TokenHolder, Depends(permit(Scope.BUILD))]
+Requester = Annotated[TokenHolder, Depends(permit(Scope.PROMOTE_REQUEST))]
+Approver = Annotated[TokenHolder, Depends(permit(Scope.PROMOTE_APPROVE))]
+RolloutOperator = Annotated[TokenHolder, Depends(permit(Scope.ROLLOUT_OPERATE))]
+Stopper = Annotated[TokenHolder, Depends(permit(Scope.EMERGENCY_STOP))]
 Agent = Annotated[BootTicket, Depends(_agent)]
 RequestId = Annotated[str, Depends(_request_id)]
 """For the audit log; the same as `instance` in the service's log."""

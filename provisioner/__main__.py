@@ -21,6 +21,7 @@ _COMMANDS = {
     "firmware": "provisioner.commands.firmware:firmware_app",
     "compat": "provisioner.commands.compat:compat_app",
     "keys": "provisioner.commands.keys:keys_app",
+    "token": "provisioner.commands.token:token_app",
     "audit": "provisioner.commands.audit:audit_app",
     "doctor": "provisioner.commands.doctor:doctor",
     "bench": "provisioner.bench.command:bench_app",

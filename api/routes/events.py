@@ -82,7 +82,7 @@ async def _stream(service: Service, wanted: Wanted, stopping: asyncio.Event) -> 
                     yield ServerSentEvent(EventView.of(event).model_dump_json(), event=event.kind, id=str(event.id))
             if not found:
                 await _either(changed, stopping)
-                if wanted.holder not in await service.tokens.list():
+                if not await service.tokens.holds(wanted.holder):
                     return
         finally:
             changed.cancel()

@@ -252,3 +252,28 @@ class FirmwareUpdates(BaseModel):
 
     node: str
     updates: list[FirmwareUpdate]
+
+
+class TokenLine(BaseModel):
+    """One token, without its secret."""
+
+    name: str
+    role: str
+    scopes: list[str]
+    narrowed: bool
+    prefix: str
+    created_at: datetime | None
+    expires_at: datetime | None
+    last_used_at: datetime | None
+
+
+class NewToken(TokenLine):
+    """A token that was made just now, shown this once."""
+
+    token: str
+
+
+class TokenList(BaseModel):
+    """Every token of the service."""
+
+    tokens: list[TokenLine]

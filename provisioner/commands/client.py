@@ -127,6 +127,15 @@ class Client:
     def ask(self, method: str, path: str, answer: type[T], body: Mapping[str, object] | None = None) -> T:
         """One exchange, for the commands with answers of their own. Raises `FirstlightError`."""
         status, content = self._exchange(method, path, orjson.dumps(body) if body is not None else None)
+        return self._read(status, content, answer)
+
+    def tell(self, method: str, path: str) -> None:
+        """One exchange that is answered with nothing. Raises `FirstlightError`."""
+        status, content = self._exchange(method, path, None)
+        if status != http.client.NO_CONTENT:
+            self._read(status, content, Refusal)
+
+    def _read(self, status: int, content: bytes, answer: type[T]) -> T:
         try:
             if status >= 400:
                 error = NotFound if status == http.client.NOT_FOUND else FirstlightError

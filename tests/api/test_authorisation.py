@@ -1,17 +1,24 @@
 """Who may ask for what: every route, every role."""
 
+import asyncio
+from collections.abc import Awaitable, Callable
+
 import pytest
 import requests
+from fastapi import HTTPException
 from fastapi.routing import APIRoute, iter_route_contexts
 
 from api.app import bare_app
-from provisioner.models.role import Role
+from api.auth import allow, permit
+from provisioner.capabilities.tokens import TokenHolder
+from provisioner.models.role import SCOPES_OF, Role, Scope
 from tests.api.site import Site
 
 NOBODY: frozenset[Role] = frozenset()
 ALL = frozenset(Role)
 ACT = frozenset({Role.TECHNICIAN, Role.OPERATOR, Role.ADMIN})
 OPERATE = frozenset({Role.OPERATOR, Role.ADMIN})
+ADMINISTER = frozenset({Role.ADMIN})
 
 OPEN = {
     "GET /boot/ipxe",
@@ -56,7 +63,10 @@ BY_ROLE = {
     "POST /v1/campaigns/{name}/resume": OPERATE,
     "POST /v1/campaigns/{name}/abort": OPERATE,
     "POST /v1/campaigns": OPERATE,
-    "GET /v1/audit": frozenset({Role.ADMIN}),
+    "GET /v1/audit": ADMINISTER,
+    "GET /v1/tokens": ADMINISTER,
+    "POST /v1/tokens": ADMINISTER,
+    "DELETE /v1/tokens/{name}": ADMINISTER,
     "GET /v1/events": ALL,
     "GET /v1/openapi.json": ALL,
     "GET /metrics": ALL,
@@ -68,6 +78,7 @@ BY_ROLE = {
 }
 
 BODIES = {
+    "POST /v1/tokens": {"name": "phone-7", "role": "technician"},
     "POST /v1/campaigns": {"name": "spring", "release": "hgx-h100-2025-1"},
     "POST /v1/nodes/{name}/hold": {"reason": "cable"},
     "POST /v1/nodes/{name}/reimage": {"release": "hgx-h100-2025-1"},
@@ -138,8 +149,8 @@ def test_without_a_token_nothing_answers(shared_site: Site, route: str) -> None:
 def test_a_role_may_do_what_the_table_says(shared_site: Site, route: str, role: Role) -> None:
     response = ask(shared_site, route, role)
     if role in BY_ROLE[route]:
-        absent = {404} if route.partition(" ")[2].startswith("/v1/campaigns/") else set()
-        assert response.status_code in {200, 409} | absent  # 409: allowed, and there is nothing to release
+        absent = {404} if route.partition(" ")[2].startswith(("/v1/campaigns/", "/v1/tokens/")) else set()
+        assert response.status_code in {200, 201, 409} | absent  # 409: allowed, and there is nothing to release
         return
     assert response.status_code == 403
     assert "WWW-Authenticate" not in response.headers
@@ -169,3 +180,28 @@ def test_a_revoked_token_is_worth_nothing_at_once(site: Site) -> None:
     assert site.get("/v1/nodes", role=Role.APPROVER).status_code == 200
     site.run(site.store.tokens.revoke(Role.APPROVER.value))
     assert site.get("/v1/nodes", role=Role.APPROVER).status_code == 401
+
+
+@pytest.mark.parametrize("scope", [None, *Scope])
+@pytest.mark.parametrize("role", list(Role))
+def test_scopes_come_with_the_role_and_a_narrowed_token_has_no_other(role: Role, scope: Scope | None) -> None:
+    """Each of our dependencies, called as the routes do."""
+    holder = TokenHolder("x", role, None if scope is None else frozenset({scope}))
+    allowed = {one for one in Scope if _may(permit(one), holder)}
+    assert allowed == (SCOPES_OF[role] if scope is None else SCOPES_OF[role] & {scope})
+    assert _may(allow(ALL), holder) == (scope is None)
+
+
+def _may(check: Callable[[TokenHolder], Awaitable[TokenHolder]], holder: TokenHolder) -> bool:
+    try:
+        asyncio.run(check(holder))  # type: ignore[arg-type]  # a coroutine function, as FastAPI wants it
+    except HTTPException as refused:
+        return refused.status_code != 403
+    return True
+
+
+def test_stopping_is_widely_allowed_and_starting_is_not() -> None:
+    having = {scope: {role for role in Role if scope in SCOPES_OF[role]} for scope in Scope}
+    assert having[Scope.EMERGENCY_STOP] == {Role.TECHNICIAN, Role.OPERATOR, Role.ADMIN}
+    assert having[Scope.ROLLOUT_OPERATE] == {Role.OPERATOR, Role.ADMIN}
+    assert having[Scope.PROMOTE_APPROVE] == {Role.APPROVER, Role.OPERATOR, Role.ADMIN}
