@@ -7,7 +7,7 @@ from datetime import timedelta
 from provisioner.models.identifiers import NodeName
 from provisioner.rollout.gate import defects
 from provisioner.rollout.intent import Action
-from provisioner.rollout.route import ACTIONS, following, is_there
+from provisioner.rollout.route import ACTIONS, PROOFS, following
 from provisioner.rollout.spec import Spec
 from provisioner.rollout.state import (
     AT_REST,
@@ -62,11 +62,17 @@ def enter(work: Work, task: UnitTask, state: UnitState) -> None:
         boot_ids, booted = _boot_ids(work, task), {}
     elif state is UnitState.OBSERVED:
         booted = _boot_ids(work, task)
-    applied = task.firmware_applied or state is UnitState.FW_APPLIED
+    applied = task.firmware_applied or state is _applies_firmware(work.spec)
     changed = replace(
         task, state=state, attempt=1, deadline=deadline, boot_ids=boot_ids, booted=booted, firmware_applied=applied
     )
     work.move(changed)
+
+
+def _applies_firmware(spec: Spec) -> UnitState | None:
+    if spec.to_firmware is None:
+        return None
+    return UnitState.REBOOTING if spec.firmware_by_reboot else UnitState.FW_APPLIED
 
 
 def _boot_ids(work: Work, task: UnitTask) -> Mapping[NodeName, str]:
@@ -114,8 +120,10 @@ def count_trials(work: Work, task: UnitTask, failed: int) -> None:
 
 
 def _lacking(work: Work, task: UnitTask) -> list[NodeName]:
-    aim, facts = work.aim_of(task), work.facts
-    return [node for node in work.members_of(task) if node not in facts or not is_there(aim, node, facts[node])]
+    aim, facts, is_there = work.aim_of(task), work.facts, PROOFS[task.state]
+    return [
+        node for node in work.members_of(task) if (seen := facts.get(node)) is None or not is_there(aim, node, seen)
+    ]
 
 
 def _trouble(work: Work, task: UnitTask, lacking: Sequence[NodeName]) -> str | None:

@@ -1,7 +1,7 @@
 """The way of a unit: which state follows which, what is done in each, and what proves that a node is there."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from provisioner.models.identifiers import NodeName, ReleaseDigest
 from provisioner.rollout.intent import Action
@@ -10,8 +10,7 @@ from provisioner.rollout.spec import Spec
 from provisioner.rollout.state import Heading, UnitState, UnitTask
 
 
-@dataclass(frozen=True, slots=True)
-class Aim:
+class Aim(NamedTuple):
     """What a unit is held against."""
 
     spec: Spec
@@ -56,16 +55,15 @@ def following(spec: Spec, task: UnitTask) -> UnitState:
     if task.state is UnitState.UNCORDONED:
         ends = {Heading.TO_NEW: UnitState.ON_NEW, Heading.TO_OLD: UnitState.ON_OLD, Heading.CANCELLED: task.origin}
         return ends[task.heading]
-    firmware = _FIRMWARE if spec.to_firmware is not None else ()
+    firmware = _FIRMWARE if spec.stages_firmware else ()
     burn_in = (UnitState.BURNED_IN,) if spec.burn_in else ()
     forth: tuple[UnitState, ...] = (*_OUT, *firmware, *_NEW, *burn_in, *_IN)
     way = forth if task.heading is Heading.TO_NEW else (*_OUT, *_OLD, *_IN)
     return way[way.index(task.state) + 1]
 
 
-def is_there(aim: Aim, node: NodeName, facts: Facts) -> bool:
-    """Whether the node was observed to be where its unit is being brought to."""
-    return _PROOFS[aim.task.state](aim, node, facts)
+Proof = Callable[[Aim, NodeName, Facts], bool]
+"""Whether a node was observed to be where its unit is being brought to."""
 
 
 def _rebooted(aim: Aim, node: NodeName, facts: Facts) -> bool:
@@ -80,7 +78,7 @@ def _checked(_aim: Aim, _node: NodeName, facts: Facts) -> bool:
     return facts.healthy and facts.checked == facts.boot_id
 
 
-_PROOFS: Mapping[UnitState, Callable[[Aim, NodeName, Facts], bool]] = {
+PROOFS: Mapping[UnitState, Proof] = {
     UnitState.RESERVED: lambda aim, _, facts: facts.holder == aim.spec.name,
     UnitState.CORDONED: lambda aim, _, facts: aim.spec.name in facts.cordons,
     UnitState.DRAINING: lambda _aim, _, facts: facts.jobs == 0,
@@ -98,3 +96,4 @@ _PROOFS: Mapping[UnitState, Callable[[Aim, NodeName, Facts], bool]] = {
     UnitState.RETURN_REBOOTING: lambda aim, node, facts: _rebooted(aim, node, facts) and facts.digest == aim.release,
     UnitState.RETURN_CHECKED: _checked,
 }
+"""By the state that the unit is being brought to."""

@@ -10,18 +10,18 @@ from provisioner.rollout.intent import Action
 from provisioner.rollout.unit import DomainKind
 from provisioner.rollout.windows import Window
 
-_MINUTES = {
-    Action.RESERVE: 2,
-    Action.CORDON: 2,
-    Action.STAGE_FIRMWARE: 30,
-    Action.APPLY_FIRMWARE: 60,
-    Action.FLIP: 2,
-    Action.REBOOT: 20,
-    Action.OBSERVE: 5,
-    Action.CHECK: 15,
-    Action.BURN_IN: 120,
-    Action.LABEL: 2,
-    Action.UNCORDON: 2,
+_USUAL = {
+    Action.RESERVE: timedelta(minutes=2),
+    Action.CORDON: timedelta(minutes=2),
+    Action.STAGE_FIRMWARE: timedelta(minutes=30),
+    Action.APPLY_FIRMWARE: timedelta(minutes=60),
+    Action.FLIP: timedelta(minutes=2),
+    Action.REBOOT: timedelta(minutes=20),
+    Action.OBSERVE: timedelta(minutes=5),
+    Action.CHECK: timedelta(minutes=15),
+    Action.BURN_IN: timedelta(minutes=120),
+    Action.LABEL: timedelta(minutes=2),
+    Action.UNCORDON: timedelta(minutes=2),
 }
 _FORTH = (Action.RESERVE, Action.CORDON, Action.FLIP, Action.REBOOT, Action.OBSERVE, Action.CHECK, Action.LABEL)
 _BACK = (Action.FLIP, Action.REBOOT, Action.CHECK, Action.LABEL, Action.UNCORDON)
@@ -80,6 +80,8 @@ class Spec:
     floor: Floor
     to_firmware: str | None = None
     """The firmware bundle of the new release; None where it brings none."""
+    firmware_by_reboot: bool = False
+    """The way of a node to the release brings its firmware too: it is no step of its own."""
     windows: tuple[Window, ...] = ()
     soak: Soak = field(default_factory=Soak)
     canaries_per_kind: int = 1
@@ -110,18 +112,23 @@ class Spec:
     """What one step may count at most, whatever the clock says."""
     seed: int = 0
 
+    @property
+    def stages_firmware(self) -> bool:
+        """Firmware is staged and applied before the image is flipped."""
+        return self.to_firmware is not None and not self.firmware_by_reboot
+
     def deadline(self, action: Action) -> timedelta:
         """How long one try of it may take."""
         if action is Action.DRAIN:
             return self.drain_deadline
-        return self.deadlines.get(action, timedelta(minutes=_MINUTES[action]))
+        return self.deadlines[action] if action in self.deadlines else _USUAL[action]
 
     def worst_case(self, *, drained: bool = False) -> timedelta:
         """What a unit takes at most when every try of every step fails but the last, and it returns then.
 
         `drained`: what is left of it from there.
         """
-        forth = [*_FORTH, *([Action.STAGE_FIRMWARE, Action.APPLY_FIRMWARE] if self.to_firmware else ())]
+        forth = [*_FORTH, *([Action.STAGE_FIRMWARE, Action.APPLY_FIRMWARE] if self.stages_firmware else ())]
         forth += [Action.BURN_IN] if self.burn_in else []
         left = [one for one in (*forth, *_BACK) if not drained or one not in {Action.RESERVE, Action.CORDON}]
         tries = sum((self.deadline(one) for one in left), timedelta(0)) * self.tries

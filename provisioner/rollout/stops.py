@@ -45,7 +45,7 @@ def _wrong(work: Work, task: UnitTask, node: NodeName) -> str | None:
     booted = task.state in AFTER_BOOT or _came_back(task, node, facts)
     if (booted or task.state is UnitState.ON_NEW) and facts.digest not in {None, work.spec.to_release}:
         return f"runs {facts.digest} and not {work.spec.to_release}"
-    if booted and facts.image_refused:
+    if (booted or task.state is UnitState.REBOOTING) and facts.image_refused:
         return f"refused the image: {facts.image_refused}"
     if task.state in AFTER_BOOT and facts.boot_id != task.booted.get(node, facts.boot_id):
         return "rebooted again by itself"
