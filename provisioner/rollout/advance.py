@@ -63,10 +63,7 @@ def enter(work: Work, task: UnitTask, state: UnitState) -> None:
     elif state is UnitState.OBSERVED:
         booted = _boot_ids(work, task)
     applied = task.firmware_applied or state is _applies_firmware(work.spec)
-    changed = replace(
-        task, state=state, attempt=1, deadline=deadline, boot_ids=boot_ids, booted=booted, firmware_applied=applied
-    )
-    work.move(changed)
+    work.move(task.entering(state, deadline=deadline, boot_ids=boot_ids, booted=booted, firmware_applied=applied))
 
 
 def _applies_firmware(spec: Spec) -> UnitState | None:

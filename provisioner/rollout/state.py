@@ -126,6 +126,37 @@ class UnitTask:
     not_before: timedelta = timedelta(0)
     why: str = ""
 
+    def entering(
+        self,
+        state: UnitState,
+        *,
+        deadline: timedelta,
+        boot_ids: Mapping[NodeName, str],
+        booted: Mapping[NodeName, str],
+        firmware_applied: bool,
+    ) -> "UnitTask":
+        """In `state`, at its first attempt; all else as it is. Written out: `replace` takes twice as long."""
+        return UnitTask(
+            self.unit,
+            self.wave,
+            state,
+            self.heading,
+            self.origin,
+            1,
+            self.generation,
+            deadline,
+            boot_ids,
+            booted,
+            self.quarantined,
+            self.was_broken,
+            firmware_applied,
+            self.failed,
+            self.returned,
+            self.deferrals,
+            self.not_before,
+            self.why,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Wave:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from provisioner.models.identifiers import NodeName
+from provisioner.models.identifiers import NodeName, ReleaseDigest
 from provisioner.rollout.intent import Action, Intent
 from provisioner.rollout.observation import Facts, Observations
 from provisioner.rollout.route import ACTIONS, Aim
@@ -126,8 +126,12 @@ class Work:
 
     def aim_of(self, task: UnitTask) -> Aim:
         """What the unit is held against."""
+        return Aim(self.spec, task, self.release_of(task))
+
+    def release_of(self, task: UnitTask) -> ReleaseDigest:
+        """The one that the unit heads to."""
         new = task.heading is Heading.TO_NEW
-        return Aim(self.spec, task, self.spec.to_release if new else self.plan.units[task.unit].release)
+        return self.spec.to_release if new else self.plan.units[task.unit].release
 
     def absorb(self, observations: Observations) -> Collection[UnitName]:
         """Take in what was seen; returns the units that it is about."""
@@ -217,7 +221,7 @@ class Work:
             generation=task.generation,
             epoch=self._rollout.epoch,
             nodes=nodes,
-            release=self.aim_of(task).release,
+            release=self.release_of(task),
             firmware=self.spec.to_firmware or "",
             boot_ids=tuple(task.boot_ids.get(node, "") for node in nodes) if action is Action.REBOOT else (),
         )
