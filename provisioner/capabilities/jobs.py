@@ -1,0 +1,51 @@
+"""What a rollout needs of whatever gives work to the nodes of a pool."""
+
+from collections.abc import Collection, Mapping
+from typing import Protocol
+
+from provisioner.models.identifiers import NodeName, ReleaseDigest
+from provisioner.rollout.sight import Scheduled
+
+
+class Jobs(Protocol):
+    """The scheduler of one pool. Everything may be asked again; what does not work raises a `FirstlightError`."""
+
+    async def look(self, nodes: Collection[NodeName]) -> Mapping[NodeName, Scheduled]:
+        """Cordons and jobs of each. Of what it cannot tell it says that jobs run: missing is never drained."""
+        ...
+
+    async def cordon(self, node: NodeName, rollout: str) -> None:
+        """No new jobs, for this rollout; beside anybody else's cordon."""
+        ...
+
+    async def drain(self, node: NodeName, rollout: str) -> None:
+        """Let what runs come to its end, as the pool's policy says."""
+        ...
+
+    async def label(self, node: NodeName, release: ReleaseDigest) -> None:
+        """Say which release it runs, so that no job is placed over two."""
+        ...
+
+    async def uncordon(self, node: NodeName, rollout: str) -> None:
+        """Take our cordon away, and nobody else's."""
+        ...
+
+
+class NoJobs:
+    """`Jobs` of a pool without a scheduler: its nodes are out of service as soon as a rollout has taken them."""
+
+    async def look(self, nodes: Collection[NodeName]) -> Mapping[NodeName, Scheduled]:
+        """Nothing runs anywhere that anybody could tell of."""
+        return dict.fromkeys(nodes, Scheduled())
+
+    async def cordon(self, node: NodeName, rollout: str) -> None:
+        """The turn says so."""
+
+    async def drain(self, node: NodeName, rollout: str) -> None:
+        """Nothing runs."""
+
+    async def label(self, node: NodeName, release: ReleaseDigest) -> None:
+        """The turn says so."""
+
+    async def uncordon(self, node: NodeName, rollout: str) -> None:
+        """The turn says so."""

@@ -1,0 +1,87 @@
+"""How a rollout goes on: look, decide, keep what was decided in one piece, and only then act."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from provisioner.capabilities.jobs import Jobs
+from provisioner.capabilities.rollouts import Rollouts, Turns
+from provisioner.capabilities.world import World
+from provisioner.models.identifiers import NodeName
+from provisioner.rollout.intent import Intent
+from provisioner.rollout.kept import Kept
+from provisioner.rollout.observation import Failure
+from provisioner.rollout.state import Rollout, RolloutState
+from provisioner.rollout.step import step
+from provisioner.rollout.takeover import outstanding, take_over
+from provisioner.rollout.telling import told
+from provisioner.services.rollout_acts import Hands
+from provisioner.services.rollout_sight import Eyes
+
+_OVERLAP = timedelta(seconds=30)
+"""Heartbeats are asked for a little further back than the last look: clocks of workers differ."""
+
+_AT_WORK = frozenset({RolloutState.RUNNING, RolloutState.PAUSED, RolloutState.RETURNING, RolloutState.ABORTED})
+
+
+@dataclass(slots=True)
+class Hold:
+    """What this worker remembers of a rollout between two looks; another one starts without it."""
+
+    eyes: Eyes
+    hands: Hands
+    kept: Kept | None = None
+    failures: Mapping[NodeName, Failure] = field(default_factory=dict)
+
+
+class Controller:
+    """One worker's part in all rollouts. Anybody may be killed at any time, and do the same again."""
+
+    def __init__(self, world: World, rollouts: Rollouts, turns: Turns, schedulers: Mapping[str, Jobs]) -> None:
+        """`schedulers`: of each pool."""
+        self._world, self._rollouts, self._turns, self._schedulers = world, rollouts, turns, schedulers
+        self._holds: dict[str, Hold] = {}
+
+    async def go_on(self, name: str, epoch: int) -> bool:
+        """One look at one rollout, whose lease we have; True when there may be more to do at once."""
+        kept = await self._load(name)
+        rollout = take_over(kept.rollout, epoch)
+        if rollout.state not in _AT_WORK or rollout.closed_at is not None:
+            return False
+        hold, now = self._hold(rollout), self._world.clock.now()
+        observations = await hold.eyes.look(rollout, hold.failures, _since(rollout, now))
+        after, intents = step(rollout, observations, now)
+        saved = await self._rollouts.keep(kept, after, now, told=list(told(kept.rollout, after)))
+        if saved is None:
+            self._holds.pop(name, None)
+            return True
+        hold.kept = saved
+        hold.failures = await hold.hands.act(_wanted(intents, after))
+        if after.closed_at is not None:
+            self._holds.pop(name, None)
+        return bool(intents)
+
+    async def _load(self, name: str) -> Kept:
+        hold = self._holds.get(name)
+        if hold is not None and hold.kept is not None:
+            if hold.kept.revision == await self._rollouts.revision(name):
+                return hold.kept
+            hold.kept = None
+        return await self._rollouts.get(name)
+
+    def _hold(self, rollout: Rollout) -> Hold:
+        spec = rollout.plan.spec
+        if spec.name not in self._holds:
+            scheduler = self._schedulers[spec.pool]
+            eyes, hands = Eyes(self._world, self._turns, scheduler), Hands(self._world, self._turns, scheduler)
+            self._holds[spec.name] = Hold(eyes, hands)
+        return self._holds[spec.name]
+
+
+def _since(rollout: Rollout, now: datetime) -> datetime:
+    return (rollout.stepped_at or now) - _OVERLAP
+
+
+def _wanted(intents: Sequence[Intent], after: Rollout) -> tuple[Intent, ...]:
+    """What was asked for now, and before; done twice is as done once, and what was done is not done again."""
+    return tuple({one.key: one for one in (*outstanding(after), *intents)}.values())
