@@ -15,6 +15,7 @@ LOOKS = 4
 """How often in the time that silence may last it is looked for."""
 
 _WATCHED = frozenset({*AFTER_BOOT, UnitState.ON_NEW})
+_JUDGED = frozenset({*_WATCHED, UnitState.REBOOTING})
 
 
 def look(work: Work, touched: Iterable[UnitName], budgets_spent: Iterable[str]) -> None:
@@ -25,12 +26,13 @@ def look(work: Work, touched: Iterable[UnitName], budgets_spent: Iterable[str]) 
         task = work.tasks.get(name)
         if task is None or task.heading is not Heading.TO_NEW:
             continue
-        wrong = {node: why for node in work.members_of(task) if (why := _wrong(work, task, node))}
+        members = work.members_of(task)
+        wrong = {node: why for node in members if (why := _wrong(work, task, node))} if task.state in _JUDGED else None
         if wrong:
             work.stops += [f"{node}: {why}" for node, why in wrong.items()]
             if task.state not in AT_REST:
                 fail(work, task, tuple(wrong), next(iter(wrong.values())))
-        fatal = fatal or any(_fatal(work, node) for node in work.members_of(task))
+        fatal = fatal or any(_fatal(work, node) for node in members)
     if fatal:
         work.stops += _fatal_classes(work)
     quarter = work.spec.silence / LOOKS

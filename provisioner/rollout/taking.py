@@ -8,6 +8,9 @@ from provisioner.rollout.unit import UnitName
 from provisioner.rollout.windows import fits
 from provisioner.rollout.work import Work
 
+AT_ONCE = 100
+"""Units that one step takes at most, so that no step is long: the next one goes on."""
+
 LATCHED = frozenset({PausedBy.PERSON, PausedBy.GATE})
 """Pauses that only a person ends."""
 
@@ -16,15 +19,23 @@ def take(work: Work) -> None:
     """Start what may be started. The way back asks for no window: it is to be quicker than the way forth."""
     if work.state is not RolloutState.RETURNING and not _may_start(work):
         return
+    lanes, lane_of, up = work.plan.lanes, work.plan.lane_of, work.up
+    room = {hardware_class: work.room(hardware_class) for hardware_class in work.nodes}
     blocked: set[int] = set()
+    left = AT_ONCE
     for name in tuple(work.pending):
-        lane = work.plan.lane_of[name]
-        if lane in blocked:
+        lane = lane_of[name]
+        hardware_class = lanes[lane].hardware_class
+        if lane in blocked or (up[name] and up[name] > room[hardware_class]):
             continue
         if not _lane_is_free(work, lane):
             blocked.add(lane)
-        elif work.up[name] <= max(0, work.room(work.plan.units[name].hardware_class)) and not waits_for(work, name):
+        elif not waits_for(work, name):
             _take(work, name)
+            room[hardware_class] = work.room(hardware_class)
+            left -= 1
+        if not left or len(blocked) == len(lanes):
+            return
 
 
 def waits_for(work: Work, name: UnitName) -> str | None:
@@ -56,7 +67,6 @@ def _may_start(work: Work) -> bool:
 
 
 def _lane_is_free(work: Work, number: int) -> bool:
-    """One without room is not: what is broken already needs none, and is asked for by itself."""
     lane = work.plan.lanes[number]
     return all(work.busy.get(domain, 0) < work.spec.caps[domain.kind] for domain in lane.domains)
 
@@ -64,15 +74,20 @@ def _lane_is_free(work: Work, number: int) -> bool:
 def _take(work: Work, name: UnitName) -> None:
     back = work.state is RolloutState.RETURNING
     wave = work.open_wave
-    old = work.tasks.get(name) or UnitTask(name, 0, UnitState.ON_OLD, generation=0)
-    task = replace(
-        old,
-        wave=old.wave if back or wave is None else wave.number,
-        heading=Heading.TO_OLD if back else Heading.TO_NEW,
-        origin=old.state,
-        generation=old.generation + 1,
-        was_broken=work.up[name] == 0,
-        why="",
-    )
+    old = work.tasks.get(name)
+    number = wave.number if wave else 0
+    broken = work.up[name] == 0
+    if old is None:
+        task = UnitTask(name, number, UnitState.ON_OLD, was_broken=broken)
+    else:
+        task = replace(
+            old,
+            wave=old.wave if back else number,
+            heading=Heading.TO_OLD if back else Heading.TO_NEW,
+            origin=old.state,
+            generation=old.generation + 1,
+            was_broken=broken,
+            why="",
+        )
     enter(work, task, UnitState.RESERVED)
     advance(work, name, fresh=True)

@@ -134,14 +134,14 @@ class Work:
         return self.spec.to_release if new else self.plan.units[task.unit].release
 
     def absorb(self, observations: Observations) -> Collection[UnitName]:
-        """Take in what was seen; returns the units that it is about."""
+        """Take in what was seen; returns the units of which that is new."""
         self.heard.update(dict.fromkeys(observations.heard, self.clock))
         self.heard.update(dict.fromkeys(observations.changed, self.clock))
-        unit_of = self.plan.unit_of
+        unit_of, known = self.plan.unit_of, self.facts
         touched: dict[UnitName, None] = {}
         for node, facts in observations.changed.items():
             name = unit_of.get(node)
-            if name is not None and node not in self.gone:
+            if name is not None and node not in self.gone and facts != known.get(node):
                 self._see(name, node, facts)
                 touched[name] = None
         for node in sorted(observations.removed - self.gone):
@@ -153,15 +153,15 @@ class Work:
     def _see(self, name: UnitName, node: NodeName, facts: Facts) -> None:
         old = self.facts.get(node)
         self.facts[node] = facts
-        self._count_up(name, facts.available - (old is not None and old.available))
+        if change := facts.available - (old is not None and old.available):
+            self._count_up(name, change)
         if old is not None and name not in self.tasks and _sound(old) and not _sound(facts):
             self._try_control(name, 0, 1)
 
     def _count_up(self, name: UnitName, change: int) -> None:
-        if change:
-            self.up[name] += change
-            if self.state_of(name) in IN_SERVICE:
-                self.in_service[self.plan.units[name].hardware_class] += change
+        self.up[name] += change
+        if self.state_of(name) in IN_SERVICE:
+            self.in_service[self.plan.units[name].hardware_class] += change
 
     def _try_control(self, name: UnitName, nodes: int, failed: int) -> None:
         hardware_class = self.plan.units[name].hardware_class
