@@ -2,10 +2,12 @@
 
 FirstlightError
 ├── BadInput              a person wrote something wrong: show it, exit 2, start nothing
+│   └── Refused           what was asked for cannot be: 422 with every reason and the field that it is about
 ├── NotFound              nothing has that name: 404
 ├── Conflict              the world has moved on since the caller looked: read again, 409
 ├── NeedsPerson           hold the node; carries the instruction
 ├── LeaseLost             this worker no longer owns its slot: stop the process
+├── SchedulerError        Slurm or Kubernetes is away, or says no: the text says what to do; look again later
 ├── PackageError          a firmware file that must reach no BMC: carries the field, its offset and a remedy
 └── BmcError              carries the BMC's address
     ├── BmcUnreachable    no answer, or none that makes sense: retry within a budget
@@ -19,6 +21,8 @@ FirstlightError
     └── CertificateChanged  the pinned certificate is not the one shown: somebody must look
 """
 
+from collections.abc import Iterable
+
 from provisioner.models.instruction import Instruction
 
 
@@ -28,6 +32,15 @@ class FirstlightError(Exception):
 
 class BadInput(FirstlightError):
     """What a person wrote cannot be used; the text names file, line, field and a remedy."""
+
+
+class Refused(BadInput):
+    """What somebody asks for cannot be, for every one of `findings`: a JSON pointer into the request, and the text."""
+
+    def __init__(self, what: str, findings: Iterable[tuple[str, str]]) -> None:
+        """`what`: what it is about, such as the name of a rollout."""
+        self.findings = tuple(findings)
+        super().__init__("\n".join(f"{what}: {pointer}: {text}" for pointer, text in self.findings))
 
 
 class NotFound(FirstlightError):
@@ -53,6 +66,18 @@ class PackageError(FirstlightError):
         self.offset = offset
         self.problem = problem
         self.remedy = remedy
+
+
+class SchedulerError(FirstlightError):
+    """A scheduler does not answer, or refuses. Nothing is known about its nodes then; they count as in use."""
+
+    def __init__(self, scheduler: str, problem: str, remedy: str, *, retry_after_seconds: float | None = None) -> None:
+        """`scheduler`: kind and place, such as `slurm`. `retry_after_seconds` is what it asked for, if it did."""
+        super().__init__(f"{scheduler}: {problem}; {remedy}")
+        self.scheduler = scheduler
+        self.problem = problem
+        self.remedy = remedy
+        self.retry_after_seconds = retry_after_seconds
 
 
 class NeedsPerson(FirstlightError):
