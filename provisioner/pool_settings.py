@@ -14,6 +14,7 @@ from provisioner.rollout.windows import Window
 
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _PERCENT = re.compile(r"(\d{1,3})%", re.ASCII)
+_MOST = 1_000_000
 _CLOCK = re.compile(r"([01]\d|2[0-3]):([0-5]\d)", re.ASCII)
 
 
@@ -21,12 +22,26 @@ def parse_floor(value: object) -> Floor:
     """`90%` of the nodes, or a count of them."""
     if isinstance(value, Floor):
         return value
-    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST:
         return Floor(count=value)
     found = _PERCENT.fullmatch(value) if isinstance(value, str) else None
     if found is None or int(found[1]) > 100:
         raise refuse(f"{value!r} is no floor", "write a share such as 90%, or a number of nodes")
     return Floor(percent=int(found[1]))
+
+
+FloorText = Annotated[
+    Floor,
+    BeforeValidator(parse_floor),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": 0, "maximum": 1_000_000},
+                {"type": "string", "pattern": "^([0-9]|[1-9][0-9]|100)%$"},
+            ]
+        }
+    ),
+]
 
 
 def _weekday(value: str) -> str:
@@ -85,9 +100,7 @@ class PoolSettings(Profile):
     racks: tuple[Text, ...] = ()
     nodes: tuple[Text, ...] = ()
     precious: tuple[Text, ...] = ()
-    floor: Annotated[
-        Floor, BeforeValidator(parse_floor), WithJsonSchema({"anyOf": [{"type": "integer"}, {"type": "string"}]})
-    ] = Field(default="90%", validate_default=True)
+    floor: FloorText = Field(default="90%", validate_default=True)
     windows: tuple[WindowSettings, ...] = ()
     scheduler: Name | None = None
     drain_deadline: Duration = Field(default="30m", validate_default=True)

@@ -14,6 +14,8 @@ import uvicorn
 from uvicorn.importer import import_from_string
 
 from provisioner.campaign_loop import keep_campaigns
+from provisioner.capabilities.jobs import NoJobs
+from provisioner.capabilities.service import Service
 from provisioner.discovery_loop import keep_looking
 from provisioner.drift_loop import keep_watching
 from provisioner.errors import BadInput, LeaseLost
@@ -21,7 +23,9 @@ from provisioner.network_boot.child import keep_answering
 from provisioner.network_boot.follow import LeaseWatch
 from provisioner.network_boot.readiness import lacks, occupied, refuse_lacks
 from provisioner.network_boot.settings import DhcpMode
+from provisioner.rollout_loop import keep_rollouts
 from provisioner.services.drift import Rate
+from provisioner.services.rolling import Controller
 from provisioner.settings import Environment
 from provisioner.upkeep import upkeep
 from provisioner.wiring import Checked, Running, dhcp_place, running
@@ -75,8 +79,14 @@ def _fleet(live: Running) -> list[Coroutine[Any, Any, None]]:
     period = max(1.0, clock.wall(_CAMPAIGNS_EVERY))
     return [
         keep_campaigns(service.world, service.campaigns, period),
+        keep_rollouts(clock, service.rollouts, _controller(service), period),
         keep_watching(service.world, service.drift, Rate(live.site.drift.every, _passes(live.site.drift.every))),
     ]
+
+
+def _controller(service: Service) -> Controller:
+    jobs = dict.fromkeys(service.pools, NoJobs())
+    return Controller(service.world, service.rollouts, service.turns, jobs)
 
 
 def _passes(every: timedelta) -> timedelta:

@@ -18,6 +18,7 @@ from provisioner.discovery.scan import LARGEST
 from provisioner.errors import BadInput
 from provisioner.models.secret import Secret
 from provisioner.network_boot.settings import NetworkBoot, SigningKey
+from provisioner.pool_settings import PoolSettings
 
 _SMALLER = "name smaller ranges, such as 10.0.0.0/16"
 
@@ -164,6 +165,7 @@ class Site(Profile):
     signing_keys: dict[Name, SigningKey] = Field(default_factory=dict)
     site_files: Path | None = None
     releases: dict[Name, Name] = Field(default_factory=dict)
+    pools: dict[Name, PoolSettings] = Field(default_factory=dict)
     speed: Annotated[
         Number, Field(ge=0, le=10_000, description="1 for hardware; emulated seconds per second; 0: no waiting")
     ] = 1

@@ -1,5 +1,6 @@
 """What the API needs of a running service."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -7,9 +8,12 @@ from provisioner.capabilities.audit import Audit
 from provisioner.capabilities.campaigns import Campaigns
 from provisioner.capabilities.drift import Drift
 from provisioner.capabilities.found_bmcs import FoundBmcs
+from provisioner.capabilities.request_claims import RequestClaims
+from provisioner.capabilities.rollouts import Rollouts, Turns
 from provisioner.capabilities.runs import Runs
 from provisioner.capabilities.tokens import Tokens
 from provisioner.capabilities.world import World
+from provisioner.pool_settings import PoolSettings
 from provisioner.upload_limit import UploadLimit, unlimited
 
 
@@ -29,10 +33,15 @@ class Service:
     world: World
     runs: Runs
     tokens: Tokens
+    claims: RequestClaims
     changes: Changes
     found: FoundBmcs
     campaigns: Campaigns
     drift: Drift
+    rollouts: Rollouts
+    turns: Turns
+    pools: Mapping[str, PoolSettings]
+    """By name; see `site.yaml`."""
     audit: Audit
     downloads: int = 64
     """Large files that one process sends at once."""

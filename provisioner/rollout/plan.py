@@ -5,10 +5,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from provisioner.errors import BadInput
+from provisioner.errors import Refused
 from provisioner.models.identifiers import NodeName
 from provisioner.rollout.defects import visible_defect
-from provisioner.rollout.refusals import Problem, problems
+from provisioner.rollout.refusals import problems
 from provisioner.rollout.spec import Spec
 from provisioner.rollout.unit import Domain, DomainKind, Unit, UnitName
 
@@ -62,7 +62,7 @@ def plan(
 
     `broken`: units of which no node is available now; they go first in their wave, and fill the first wave only where
     nothing else does. `rejected`: hardware classes that the new release was returned from.
-    Raises `BadInput` with every reason why it cannot be.
+    Raises `Refused` with every reason why it cannot be.
     """
     known = sorted(units, key=lambda unit: unit.name)
     excluded = {unit.name: reason for unit in known if (reason := _reason_to_leave_out(spec, unit))}
@@ -71,7 +71,7 @@ def plan(
     waves = _waves(spec, taken, broken)
     found = tuple(problems(spec, known, waves, broken=broken, rejected=rejected))
     if found:
-        raise BadInput("\n".join(_line(spec, problem) for problem in found))
+        raise Refused(spec.name, ((problem.pointer, problem.text) for problem in found))
     lane_of, lanes = _lanes(spec, taken)
     return Plan(
         spec=spec,
@@ -83,10 +83,6 @@ def plan(
         lane_of=lane_of,
         lanes=lanes,
     )
-
-
-def _line(spec: Spec, problem: Problem) -> str:
-    return f"{spec.name}: {problem.pointer}: {problem.text}"
 
 
 def _reason_to_leave_out(spec: Spec, unit: Unit) -> str | None:

@@ -106,7 +106,7 @@ class RolloutDesk:
         now = self._world.clock.now()
         return await self._change(name, "abort", lambda one: people.abort(one, who, now), who, request=request)
 
-    async def go_back(self, name: str, who: str, scope: ReturnScope, *, request: str = "") -> Kept:
+    async def send_back(self, name: str, who: str, scope: ReturnScope, *, request: str = "") -> Kept:
         """Bring units back to the old release."""
         seen = (await self._rollouts.get(name)).rollout
         if seen.closed_at is not None:
