@@ -5,6 +5,7 @@ import zipfile
 from pathlib import Path
 
 from images.manifest import Artefact, ImageManifest
+from images.oci.published import publish_image
 from images.store import ArtefactStore
 
 _IMAGES = Path(__file__).parent
@@ -16,7 +17,7 @@ def build_image(name: str, arch: str, store: ArtefactStore) -> ImageManifest:
     root = zip_archive(agent_files())
     artefact = Artefact(role="root", digest=store.put_bytes(root), size_bytes=len(root))
     manifest = ImageManifest(name=name, arch=arch, artefacts=(artefact,))
-    store.put_bytes(manifest.canonical_json())
+    publish_image(store, manifest)
     return manifest
 
 

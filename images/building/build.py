@@ -141,6 +141,7 @@ class _Build:
             self.clock.begin(Stage.PUBLISH)
             files = {"root": packed.path, "kernel": kernel, "initrd": initrd}
             texts = {"lock": self.lock.canonical_json(), "sbom": sbom_json(self.lock), "tests": results}
+            texts["cmdline"] = " ".join(command_line(request.image)).encode()
             manifest = self._manifest(packed, files, texts)
             self.shelf.publish(manifest, self.key)
             return manifest

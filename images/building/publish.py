@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from images.digest import Digest, DigestError, parse_digest
-from images.manifest import Artefact, ImageManifest, ManifestError, parse_manifest
+from images.digest import DigestError, parse_digest
+from images.manifest import Artefact, ImageManifest, ManifestError
+from images.oci.published import keep_image, publish_image
 from images.references import Reference, ReferenceUnreadableError, read_reference, write_reference
 from images.store import ArtefactError, ArtefactStore
 
@@ -34,7 +35,7 @@ class Shelf:
 
     def publish(self, manifest: ImageManifest, build_key: str) -> None:
         """Store the manifest, remember which build it is of, and point the name to it."""
-        self.store.put_bytes(manifest.canonical_json())
+        publish_image(self.store, manifest)
         record = self._record(build_key)
         record.parent.mkdir(parents=True, exist_ok=True)
         new = record.with_suffix(".new")
@@ -68,13 +69,9 @@ class Shelf:
         """Return the image of this build when all its files are there."""
         try:
             document = json.loads(self._record(build_key).read_bytes())
-            manifest = self._manifest(parse_digest(document["image"]))
-            for one in manifest.artefacts:
-                if self.store.path(one.digest).stat().st_size != one.size_bytes:
-                    return None
+            return keep_image(self.store, parse_digest(document["image"]))
         except (OSError, ValueError, KeyError, DigestError, ManifestError, ArtefactError):
             return None
-        return manifest
 
     def text(self, digest: str) -> bytes | None:
         """Return a small file; None when it is not there."""
@@ -82,9 +79,6 @@ class Shelf:
             return self.store.verify(parse_digest(digest)).read_bytes()
         except (DigestError, ArtefactError):
             return None
-
-    def _manifest(self, digest: Digest) -> ImageManifest:
-        return parse_manifest(self.store.path(digest).read_bytes())
 
     def _record(self, build_key: str) -> Path:
         return self.data_dir / "builds" / f"{build_key.removeprefix('sha256:')}.json"

@@ -22,6 +22,7 @@ from uvicorn.importer import import_from_string
 
 from images.boot_program.pe import archive_program
 from images.manifest import Artefact, Bootable, ImageManifest
+from images.oci.published import publish_image
 from images.store import ArtefactStore
 from provisioner.bench.process import on_core
 from provisioner.errors import BadInput
@@ -129,7 +130,7 @@ def _image(store: ArtefactStore) -> ImageManifest:
     words = ("boot=firstlight", "ip=dhcp", "console=ttyS0")
     bootable = Bootable("6.12.0-cloud-amd64", words, secrets.token_hex(32), 4096, 512, "http", secure_boot=False)
     image = ImageManifest("bench", "x86_64", artefacts, bootable)
-    store.put_bytes(image.canonical_json())
+    publish_image(store, image)
     return image
 
 

@@ -83,9 +83,9 @@ def _servers(folder: Path, digest: Digest, *, core: int) -> Iterator[list[_Serve
         plain = stack.enter_context(running_nginx(folder / "plain", config, port=plain_port, core=core))
         front = Front("bench", f"http://127.0.0.1:{front_port}", "127.0.0.1", site.port, folder)
         before = stack.enter_context(running_nginx(folder / "front", render_nginx(front), port=front_port, core=core))
-        digits, path = hex_of(digest), f"/v1/artefacts/{digest}"
+        path = f"/v1/artefacts/{digest}"
         yield [
-            _Server("plain nginx", plain_port, f"/sha256/{digits[:2]}/{digits}", plain.cpu_seconds),
+            _Server("plain nginx", plain_port, f"/blobs/sha256/{hex_of(digest)}", plain.cpu_seconds),
             _Server("nginx as recommended", front_port, path, before.cpu_seconds),
             _Server("Firstlight itself", site.port, path, lambda: cpu_seconds(site.pid)),
         ]

@@ -1,5 +1,6 @@
 """Building the agent image: the same bytes whenever and wherever."""
 
+import base64
 import json
 import os
 import shutil
@@ -25,25 +26,48 @@ def test_builds_at_other_times_in_other_folders_are_one_image(tmp_path: Path) ->
     assert zip_archive(agent_files(copy)) == zip_archive(agent_files())
 
 
+def contents(folder: Path) -> dict[Path, tuple[int, bytes]]:
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in files}
+
+
 def test_an_image_is_its_manifest(tmp_path: Path) -> None:
     store = ArtefactStore(tmp_path)
     image = build_image("agent", "x86_64", store)
     stored = store.verify(image.digest).read_bytes()
     root = image.artefact("root")
     assert digest_of(stored) == image.digest
+    config = b'{"arch":"x86_64","name":"agent"}'
+    assert store.verify(digest_of(config)).read_bytes() == config
     assert json.loads(stored) == {
-        "schema": "firstlight.image/1",
-        "name": "agent",
-        "arch": "x86_64",
-        "artefacts": [{"role": "root", "digest": root.digest, "size_bytes": root.size_bytes}],
+        "schemaVersion": 2,
+        "mediaType": "application/vnd.oci.image.manifest.v1+json",
+        "artifactType": "application/vnd.firstlight.image.v1",
+        "config": {
+            "mediaType": "application/vnd.firstlight.image.config.v1+json",
+            "digest": digest_of(config),
+            "size": len(config),
+            "data": base64.b64encode(config).decode(),
+        },
+        "layers": [
+            {
+                "mediaType": "application/vnd.firstlight.root.v1",
+                "digest": root.digest,
+                "size": root.size_bytes,
+                "annotations": {"firstlight.role": "root"},
+            }
+        ],
     }
     assert store.verify(root.digest).stat().st_size == root.size_bytes
 
 
 def test_building_again_changes_nothing(tmp_path: Path) -> None:
     store = ArtefactStore(tmp_path)
-    assert build_image("agent", "x86_64", store) == build_image("agent", "x86_64", store)
-    assert len([path for path in tmp_path.rglob("*") if path.is_file()]) == 2
+    first = build_image("agent", "x86_64", store)
+    before = contents(tmp_path)
+    assert build_image("agent", "x86_64", store) == first
+    assert contents(tmp_path) == before
+    assert len(list(store.blobs.iterdir())) == 3, "root, config, manifest"
 
 
 def test_another_name_or_architecture_is_another_image(tmp_path: Path) -> None:

@@ -56,7 +56,9 @@ def test_the_image_is_all_that_a_node_needs(slim: SlimImage, tmp_path: Path) -> 
     store = ArtefactStore(slim.data_dir / "artefacts")
     image = manifest_of(slim)
     assert image.bootable is not None
-    assert [one.role for one in image.artefacts] == ["root", "kernel", "initrd", "lock", "sbom", "tests"]
+    assert [one.role for one in image.artefacts] == ["root", "kernel", "initrd", "lock", "sbom", "tests", "cmdline"]
+    words = store.path(image.artefact("cmdline").digest).read_text().split()
+    assert tuple(words) == image.bootable.command_line
     root = store.verify(image.artefact("root").digest)
     offset = image.bootable.verity_offset_bytes
     verify = ["veritysetup", "verify", f"--hash-offset={offset}"]

@@ -17,7 +17,7 @@ def test_what_was_put_lies_under_its_digest(tmp_path: Path) -> None:
     store = ArtefactStore(tmp_path)
     digest = store.put_bytes(CONTENT)
     digits = digest.removeprefix("sha256:")
-    assert store.path(digest) == tmp_path / "sha256" / digits[:2] / digits
+    assert store.path(digest) == tmp_path / "blobs" / "sha256" / digits
     assert store.verify(digest).read_bytes() == CONTENT
 
 
@@ -75,6 +75,7 @@ def test_many_writers_of_one_artefact_leave_one_whole_file(tmp_path: Path) -> No
         writer.join()
     path = store.verify(digest_of(content))
     assert list(path.parent.iterdir()) == [path]
+    assert not list(store.unfinished.iterdir())
 
 
 @pytest.mark.parametrize(

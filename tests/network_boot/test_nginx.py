@@ -71,8 +71,8 @@ def test_the_service_answers_the_rest(front: tuple[str, Path], service: Site, pa
     [
         "/v1/artefacts/../../site.db",
         "/v1/artefacts/sha256:..%2f..%2f..%2fsite.db",
-        "/sha256/../../site.db",
-        f"/sha256/{DIGEST[7:9]}/{DIGEST[7:]}",
+        "/blobs/sha256/../../site.db",
+        f"/blobs/sha256/{DIGEST[7:]}",
         "/artefacts/..%2fsite.db",
     ],
 )
