@@ -11,6 +11,7 @@ from profiles.firmware.component import FirmwareComponent
 from profiles.firmware.release_list import stepping_stones
 from profiles.images.profile import ImageProfile
 from profiles.models import BiosProfile, BurnInPlan, HardwareClass
+from profiles.release_constraints import ReleaseConstraints
 
 # Words for people: a correction in them is not another release.
 _FOR_PEOPLE = {"description", "owner", "labels", "extends"}
@@ -28,6 +29,7 @@ class Release(BaseModel):
     firmware: FirmwareBundle
     bios: BiosProfile
     burn_in: BurnInPlan
+    constraints: ReleaseConstraints | None = None
 
     @property
     def digest(self) -> str:
@@ -47,6 +49,8 @@ class Release(BaseModel):
             "bios": _content(self.bios),
             "burn_in": _content(self.burn_in),
         }
+        if self.constraints is not None and self.constraints != ReleaseConstraints():
+            content["constraints"] = self.constraints.model_dump(mode="json")  # came later than digests
         return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
 
 
@@ -58,9 +62,9 @@ def _firmware_content(bundle: FirmwareBundle) -> dict[str, Any]:
 
 
 def _component_content(component: FirmwareComponent) -> dict[str, Any]:
-    """`names` came later than digests: where none are given they are not written."""
+    """`names` and `pldm` came later than digests: where none are given they are not written."""
     steps = stepping_stones(component.version, component.releases)
-    left_out = {"releases", "floor"} | (set() if component.names else {"names"})
+    left_out = {"releases", "floor", *(later for later in ("names", "pldm") if not getattr(component, later))}
     return {
         **component.model_dump(mode="json", exclude=left_out),
         "steps": [step.model_dump(mode="json") for step in steps],
