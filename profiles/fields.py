@@ -80,6 +80,7 @@ Glob = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 RelativeFile = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+-]*(/[A-Za-z0-9][A-Za-z0-9._+-]*)*$", max_length=200)
 ]
+Hexadecimal = Annotated[str, StringConstraints(pattern=r"^0x([0-9a-f]{2})+$", max_length=130)]
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 ExtractPattern = Annotated[str, BeforeValidator(_pattern_with_one_group), WithJsonSchema({"type": "string"})]
 Whole = Annotated[int, BeforeValidator(_whole)]

@@ -1,6 +1,7 @@
 """What the site wants its nodes to run, as files and digests: profiles resolved, images built, packages stored."""
 
 import asyncio
+import contextlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from images.manifest import ImageManifest
 from images.store import ArtefactAbsentError, ArtefactCorruptError, ArtefactStore
 from profiles.catalog import Catalog
 from profiles.findings import did_you_mean
+from profiles.firmware.component import Artefact
 from profiles.images.debian import DebianImage
 from profiles.images.profile import ImageProfile
 from profiles.matching import Found, Refusal, match
@@ -18,6 +20,8 @@ from profiles.release import Release
 from provisioner.boot_programs import BootPrograms, BootSettings, lacks
 from provisioner.built_images import built_image, manifest_in
 from provisioner.errors import BadInput, NotFound
+from provisioner.firmware.package.inspect import Inspection
+from provisioner.firmware_files import FirmwareFiles
 from provisioner.models.package import Package
 
 
@@ -70,6 +74,8 @@ class ReleaseShelf:
         """Take the images of `chosen` (hardware class -> release name), which `check_chosen` has passed."""
         self._catalog, self._data_dir, self._boot, self._firmware_dir = catalog, data_dir, boot, firmware_dir
         self._artefacts = artefacts_in(data_dir)
+        self._files = FirmwareFiles(self._artefacts, [f"{one}/v1/artefacts" for one in (boot.server, *boot.mirrors)])
+        self._stocked: dict[Path, tuple[str, int, int]] = {}
         self._programs = BootPrograms(self._artefacts, data_dir, boot)
         self._manifests: dict[str, ImageManifest] = {}
         self._desired = {name: self._resolve(release) for name, release in chosen.items()}
@@ -100,10 +106,17 @@ class ReleaseShelf:
     def package(self, digest: str) -> Package | None:
         """As the protocol says."""
         try:
-            path = self._artefacts.path(parse_digest(digest))
-        except ArtefactAbsentError:
+            return self._package(digest, self._files.path(digest))
+        except NotFound:
             return None
-        return Package(path, f"{self._boot.server}/v1/artefacts/{digest}", path.stat().st_size)
+
+    async def obtain(self, artefact: Artefact) -> Package:
+        """As the protocol says: from the service's own address, where another worker may answer, and the mirrors."""
+        return self._package(f"sha256:{artefact.sha256}", await self._files.obtain(artefact))
+
+    async def inspect(self, artefact: Artefact) -> Inspection:
+        """As the protocol says."""
+        return await self._files.inspect(artefact)
 
     def manifest(self, image: str) -> ImageManifest:
         """As the protocol says. What a digest names never changes, so it is read once."""
@@ -137,10 +150,10 @@ class ReleaseShelf:
 
     def path(self, digest: str) -> Path:
         """As the protocol says."""
-        try:
-            return self._artefacts.path(parse_digest(digest))
-        except (ArtefactAbsentError, DigestError) as error:
-            raise NotFound(f"{digest}: no such artefact") from error
+        return self._files.path(digest)
+
+    def _package(self, digest: str, path: Path) -> Package:
+        return Package(path, f"{self._boot.server}/v1/artefacts/{digest}", path.stat().st_size)
 
     def _resolve(self, release: str) -> Release:
         image = self._catalog.images[self._catalog.releases[release].image]
@@ -155,7 +168,18 @@ class ReleaseShelf:
                 if self.package(digest) is None:
                     yield file
                 continue
-            try:
-                self._artefacts.put_file(path, parse_digest(digest))
-            except ArtefactCorruptError as error:
-                raise BadInput(f"{error}; correct the bundle or replace the file") from error
+            self._put(path, digest)
+
+    def _put(self, path: Path, digest: str) -> None:
+        """Into the store; a file that has been put and looks the same is not read again."""
+        known = path.stat()
+        looks = (digest, known.st_size, known.st_mtime_ns)
+        if self._stocked.get(path) == looks:
+            with contextlib.suppress(ArtefactAbsentError):
+                self._artefacts.keep(parse_digest(digest))
+                return
+        try:
+            self._artefacts.put_file(path, parse_digest(digest))
+        except ArtefactCorruptError as error:
+            raise BadInput(f"{error}; correct the bundle or replace the file") from error
+        self._stocked[path] = looks

@@ -26,14 +26,17 @@ class Web:
 
 
 @asynccontextmanager
-async def open_web(patience: Patience) -> AsyncIterator[Web]:
-    """Open a session that is as patient; bodies come as they were sent."""
+async def open_web(patience: Patience, settings: AptSettings | None = None) -> AsyncIterator[Web]:
+    """Open a session that is as patient; bodies come as they were sent.
+
+    `settings` instead of apt's: then the environment has no say either, as for servers of the site.
+    """
     timeout = aiohttp.ClientTimeout(
         total=None, sock_connect=patience.connect.total_seconds(), sock_read=patience.silence.total_seconds()
     )
     connector = aiohttp.TCPConnector(limit_per_host=patience.at_once)
     headers = {"Accept-Encoding": "identity", "User-Agent": "firstlight"}
     async with aiohttp.ClientSession(
-        timeout=timeout, connector=connector, headers=headers, auto_decompress=False, trust_env=True
+        timeout=timeout, connector=connector, headers=headers, auto_decompress=False, trust_env=settings is None
     ) as session:
-        yield Web(session, read_apt_settings())
+        yield Web(session, read_apt_settings() if settings is None else settings)

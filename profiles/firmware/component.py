@@ -5,7 +5,18 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from profiles.fields import ExtractPattern, Glob, Name, Number, Profile, RelativeFile, Sha256, Text, Whole
+from profiles.fields import (
+    ExtractPattern,
+    Glob,
+    Hexadecimal,
+    Name,
+    Number,
+    Profile,
+    RelativeFile,
+    Sha256,
+    Text,
+    Whole,
+)
 
 
 class Activation(StrEnum):
@@ -68,6 +79,18 @@ class FirmwareRelease(Profile):
     comparison_stamp: Annotated[Whole, Field(ge=0, le=0xFFFFFFFF)] | None = None
 
 
+class PackagePart(Profile):
+    """What a package in the form of DSP0267 has to say to be for a component class.
+
+    `identifier`: of its component image. `descriptors`: of the device, in hexadecimal as people write it; by type
+    (`iana_enterprise`, `pci_vendor`, `pci_device`, `pci_subsystem_vendor`, `pci_subsystem`, `uuid`), and any other name
+    is the title of a vendor-defined one, such as NVIDIA's `APSKU`, whose bytes are written in their order.
+    """
+
+    identifier: Annotated[Whole, Field(ge=0, le=0xFFFF)] | None = None
+    descriptors: dict[Text, Hexadecimal] = Field(default_factory=dict)
+
+
 class ComponentFacts(Profile):
     """What holds for every version of a component class.
 
@@ -78,7 +101,7 @@ class ComponentFacts(Profile):
     Components of one stage with the same file and the same targets are one update. `transports`: only these, in this
     order; empty: whatever the BMC advertises. `after`: components that run their version before this one is flashed.
     `oem`: sent as OemParameters with a push, such as the preserve flags of Supermicro. `floor`: what is older is
-    urgent.
+    urgent. `pldm`: what its packages have to say, where they are of that form; looked at before one is sent.
     """
 
     component: Name
@@ -95,6 +118,7 @@ class ComponentFacts(Profile):
     after: tuple[Name, ...] = ()
     oem: dict[str, Any] = Field(default_factory=dict)
     floor: Text | None = None
+    pldm: PackagePart | None = None
 
 
 class FirmwareComponent(ComponentFacts):

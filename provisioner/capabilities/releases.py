@@ -5,9 +5,11 @@ from typing import Protocol
 
 from images.boot_program.build import BootProgram
 from images.manifest import ImageManifest
+from profiles.firmware.component import Artefact
 from profiles.matching import Found, Refusal
 from profiles.models import HardwareClass
 from profiles.release import Release
+from provisioner.firmware.package.inspect import Inspection
 from provisioner.models.package import Package
 
 
@@ -35,6 +37,17 @@ class Artefacts(Protocol):
 
     def package(self, digest: str) -> Package | None:
         """A firmware package; None when the file has not been put into the store."""
+        ...
+
+    async def obtain(self, artefact: Artefact) -> Package:
+        """The same, brought here from where the site has it. Raises `NotFound` with where it was looked for."""
+        ...
+
+    async def inspect(self, artefact: Artefact) -> Inspection:
+        """What the file holds; it is read once for all nodes, and again after an hour, or when it has changed.
+
+        Raises `PackageError` for what must not be sent to any device, `NotFound` where there is no file.
+        """
         ...
 
     def manifest(self, image: str) -> ImageManifest:

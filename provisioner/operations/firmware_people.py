@@ -22,6 +22,21 @@ def does_not_fit(node: Node, bundle: str, reasons: Sequence[str]) -> NeedsPerson
     )
 
 
+def unfit_package(node: Node, bundle: str, reasons: Sequence[str]) -> NeedsPerson:
+    """A package is damaged, for other hardware, or not what the catalog says. `reasons` name the files."""
+    return NeedsPerson(
+        "; ".join(reasons),
+        Instruction(
+            owner=Owner.IMAGE_OWNER,
+            where=f"firmware bundle {bundle}, and the file and field that the reason names",
+            what="nothing has been sent. Look at the file (firstlight firmware inspect FILE); get it from its maker "
+            "again, or name the package of this model in the catalog; put it into the folder that site.yaml names as "
+            f"firmware_dir, restart the service, then: firstlight node release {node.name}",
+            done_when="the file is whole, for these parts, and holds the version that the bundle names",
+        ),
+    )
+
+
 def busy_too_long(node: Node, component: str, why: str) -> NeedsPerson:
     """Somebody else's update, or a background copy, does not end. It is never touched."""
     return NeedsPerson(

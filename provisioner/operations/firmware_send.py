@@ -14,6 +14,7 @@ from provisioner.models.identifiers import RunKey, TaskUri
 from provisioner.models.package import Package
 from provisioner.models.update import UpdateOrder
 from provisioner.operations.firmware_look import LOOK_EVERY, Look, open_entries, see, see_all
+from provisioner.operations.firmware_packages import package_of
 from provisioner.operations.firmware_people import busy_too_long, does_not_fit
 from provisioner.operations.reach import bmc_of, tell, until
 
@@ -105,15 +106,10 @@ async def _runs_already(world: World, bmc: Bmc, look: Look, turn: Sequence[Entry
 
 
 async def _package(world: World, key: RunKey, look: Look, update: Update) -> Package:
-    """The file, whole and small enough. Raises `NeedsPerson`."""
-    package, reasons = world.artefacts.package(update.digest), list(look.plan.refusals)
-    if package is None:
-        reasons.append(f"package {update.file} is not in the artefact store")
-    elif not await world.artefacts.is_sound(update.digest):
-        reasons.append(f"package {update.file} is damaged: its content is not what its digest says; put it there again")
-    if reasons or package is None:
-        raise does_not_fit(await world.nodes.get(key.node), look.bundle.name, reasons)
-    return package
+    """The file, whole, for these parts, and small enough. Raises `NeedsPerson`."""
+    if look.plan.refusals:
+        raise does_not_fit(await world.nodes.get(key.node), look.bundle.name, look.plan.refusals)
+    return await package_of(world, key, look, update)
 
 
 async def _not_free(bmc: Bmc, look: Look) -> str:

@@ -13,6 +13,7 @@ from provisioner.models.identifiers import RunKey
 from provisioner.models.lifecycle import State
 from provisioner.operations.firmware_activate import activate
 from provisioner.operations.firmware_look import LOOK_EVERY, Look, classes_of, see, see_all
+from provisioner.operations.firmware_packages import refuse_unfit
 from provisioner.operations.firmware_people import does_not_fit
 from provisioner.operations.firmware_send import start_update
 from provisioner.operations.firmware_verify import verify_stage
@@ -64,11 +65,11 @@ async def plan_stage(world: World, key: RunKey) -> list[list[str]]:
     plan = look.plan
     if sent and (plan.refusals or _is_other(sent, plan)):
         return _groups(sent, None)
-    missing = [one.file for one in plan.updates if world.artefacts.package(one.digest) is None]
-    if plan.refusals or missing:
-        reasons = [*plan.refusals, *(f"package {file} is not in the artefact store" for file in missing)]
-        raise does_not_fit(await world.nodes.get(key.node), look.bundle.name, reasons)
+    if plan.refusals:
+        raise does_not_fit(await world.nodes.get(key.node), look.bundle.name, plan.refusals)
     await world.journal.plan(key.node, list(_planned(look, plan)), world.clock.now())
+    if not sent:
+        await refuse_unfit(world, key, look, plan.updates)
     return _groups(sent, plan.stages[0] if plan.stages else None)
 
 

@@ -24,6 +24,7 @@ from images.digest import parse_digest
 from images.manifest import ImageManifest
 from images.store import ArtefactAbsentError, ArtefactStore
 from profiles.catalog import Catalog
+from profiles.firmware.component import Artefact
 from profiles.loader import load_catalog
 from profiles.release import Release
 from provisioner.boot_programs import BootPrograms, BootSettings
@@ -35,6 +36,7 @@ from provisioner.capabilities.service import Service
 from provisioner.capabilities.world import World
 from provisioner.clock import PacedClock, Wakefulness
 from provisioner.errors import NotFound
+from provisioner.firmware.package.inspect import Inspection
 from provisioner.models.identifiers import NodeName, OperationId, RackName, ReleaseDigest, RunKey
 from provisioner.models.lifecycle import State
 from provisioner.models.node import BmcAddress, ExpectedNode, Node
@@ -87,6 +89,12 @@ class Files:
 
     def package(self, digest: str) -> Package | None:
         return None
+
+    async def obtain(self, artefact: Artefact) -> Package:
+        raise NotFound(f"package {artefact.file} is not here")
+
+    async def inspect(self, artefact: Artefact) -> Inspection:
+        raise NotFound(f"package {artefact.file} is not here")
 
     def manifest(self, image: str) -> ImageManifest:
         return manifest_in(self.store, parse_digest(image))

@@ -1,7 +1,7 @@
 """A whole site in memory and in simulated time: the real operations, the real reconciler, simulated servers."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -11,11 +11,15 @@ from images.boot_program.build import BootProgram
 from images.digest import Digest
 from images.manifest import Artefact, ImageManifest
 from profiles.catalog import Catalog
+from profiles.firmware.component import Artefact as FirmwareArtefact
 from profiles.loader import SHIPPED, load_catalog
 from profiles.matching import Found, Refusal, match
 from profiles.models import HardwareClass
 from profiles.release import Release
 from provisioner.capabilities.world import World
+from provisioner.errors import NotFound, PackageError
+from provisioner.firmware.package.inspect import Inspection
+from provisioner.firmware.package.kinds import Kind
 from provisioner.leases.login_budget import LoginBudget
 from provisioner.lifecycle.table import RULES
 from provisioner.memory_engine import AlwaysAwake, Crash, MemoryEngine, SimulatedClock, SimulatedLoop
@@ -71,6 +75,8 @@ class Shelf:
     signed: bool = False
     sound: bool = True
     others: dict[str, Release] = field(default_factory=dict)
+    spoiled: dict[str, PackageError] = field(default_factory=dict)
+    """What is wrong with a package, by its digest."""
 
     def hardware_class(self, found: Found) -> HardwareClass | Refusal:
         """As the shipped profiles say."""
@@ -84,6 +90,19 @@ class Shelf:
         """Every package is there, but for the absent ones."""
         sha256 = digest.removeprefix("sha256:")
         return None if digest in self.absent else Package(Path(sha256), f"http://site/{digest}", 1)
+
+    async def obtain(self, artefact: FirmwareArtefact) -> Package:
+        """Nobody else has what is absent."""
+        found = self.package(f"sha256:{artefact.sha256}")
+        if found is None:
+            raise NotFound(f"package {artefact.file} is nowhere; put it there")
+        return found
+
+    async def inspect(self, artefact: FirmwareArtefact) -> Inspection:
+        """As the catalog says, in a form that tells no more."""
+        if problem := self.spoiled.get(f"sha256:{artefact.sha256}"):
+            raise problem
+        return Inspection(Kind.UNKNOWN, "a file", artefact.size_bytes, artefact.sha256)
 
     def named(self, name: str) -> Release:
         """A shipped one, or one of the test's own."""
@@ -163,6 +182,7 @@ class Site:
     """Boot programs are signed."""
     sound: bool = True
     """Our own copies of files are what they should be."""
+    spoiled: Mapping[str, PackageError] = field(default_factory=dict)
     people: Callable[["Site"], Awaitable[None]] | None = None
     """Somebody who acts beside the reconciler; the site goes on until he is done, and then as long as it needs."""
     steps: int = 0
@@ -210,7 +230,7 @@ class Site:
 
     async def _open(self) -> None:
         clock, releases = SimulatedClock(), [server.release for server in self.servers]
-        self.shelf = shelf = Shelf(releases, self.absent, self.signed, self.sound)
+        self.shelf = shelf = Shelf(releases, self.absent, self.signed, self.sound, spoiled=dict(self.spoiled))
         self.nodes, self.vault, self.journal = MemoryNodes(MemoryEvents()), MemoryVault(), MemoryJournal()
         self.documents, logins = MemoryDocuments(), MemoryLogins()
         bmcs = SimulatedBmcs(LoginBudget(logins, clock, REFUSED_LOGINS))

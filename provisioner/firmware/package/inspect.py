@@ -49,11 +49,14 @@ def inspect(source: Source, *, strict: bool = False) -> Inspection:
     return Inspection(found.kind, found.what, source.size_bytes, sha256_of(source), found.version, package)
 
 
-def inspect_file(path: Path, *, strict: bool = False) -> Inspection:
-    """The same for a file. Raises `BadInput` where it cannot be read; refuses a .fwpkg that is none of any maker."""
+def inspect_file(path: Path, *, strict: bool = False, name: str | None = None) -> Inspection:
+    """The same for a file. Raises `BadInput` where it cannot be read; refuses a .fwpkg that is none of any maker.
+
+    `name`: what it is called where it comes from; files in a store have none.
+    """
     with opened(path) as source:
         inspection = inspect(source, strict=strict)
-    if path.suffix.casefold() == ".fwpkg" and inspection.kind not in _FWPKG:
+    if (name or path.name).casefold().endswith(".fwpkg") and inspection.kind not in _FWPKG:
         said = f"a .fwpkg is a PLDM package or HPE's ZIP archive with payload.json, and this is {inspection.kind}"
         raise PackageError("package header identifier", 0, said, REMEDY)
     return inspection
