@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from pydantic import TypeAdapter
-from sqlalchemy import Column, Connection, Double, Named, Table, Text, TypedColumns, select
+from sqlalchemy import Column, Connection, Double, Index, Named, Table, Text, TypedColumns, select
 
 from profiles.release import Release
 from provisioner.errors import NotFound
@@ -51,15 +51,19 @@ class ProgressColumns(TypedColumns):
 
 
 class ReleaseColumns(TypedColumns):
-    """Releases by content, as JSON."""
+    """Releases by content, as JSON. `made_at`, `made_by`: null where the site's configuration brought it."""
 
     digest: Named[str] = Column(Text, primary_key=True)
     document: Named[str] = Column(Text)
+    name: Named[str] = Column(Text)
+    hardware_class: Named[str] = Column(Text)
+    made_at: Named[datetime | None] = Column(UtcDateTime)
+    made_by: Named[str | None] = Column(Text)
 
 
 INVENTORIES = Table("inventories", METADATA, InventoryColumns)
 PROGRESS = Table("progress", METADATA, ProgressColumns)
-RELEASES = Table("releases", METADATA, ReleaseColumns)
+RELEASES = Table("releases", METADATA, ReleaseColumns, Index(None, "made_at"))
 
 
 _NEWS_PERCENT = 5.0
@@ -115,8 +119,7 @@ class SqlDocuments:
 
     async def put_release(self, release: Release) -> None:
         """Keep a release under its digest; the first one with a digest stays."""
-        values = {"digest": release.digest, "document": release.model_dump_json()}
-        await self._database.write(partial(insert_if_new, table=RELEASES, values=values))
+        await self._database.write(partial(insert_if_new, table=RELEASES, values=release_values(release)))
 
     async def release(self, digest: ReleaseDigest) -> Release:
         """Raises `NotFound`. What a digest names never changes, so it is read once."""
@@ -127,6 +130,16 @@ class SqlDocuments:
                 raise NotFound(f"no release has the digest {digest}")
             self._releases[digest] = Release.model_validate_json(document)
         return self._releases[digest]
+
+
+def release_values(release: Release) -> dict[str, object]:
+    """The row of a release that nobody has made."""
+    return {
+        "digest": release.digest,
+        "document": release.model_dump_json(),
+        "name": release.name,
+        "hardware_class": release.hardware_class.name,
+    }
 
 
 def _firmware(connection: Connection, *, nodes: Sequence[NodeName]) -> list[FirmwareSighting]:

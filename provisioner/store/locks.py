@@ -15,6 +15,7 @@ class Lock(IntEnum):
     IDENTITY = 3
     CAMPAIGN = 5
     DRIFT = 6
+    PROMOTION = 8
     AUDIT = 7
     EVENTS = 4
 

@@ -22,7 +22,10 @@ from provisioner.store.found_bmcs import SqlFoundBmcs
 from provisioner.store.found_hosts import SqlHosts
 from provisioner.store.migrate import migrate
 from provisioner.store.nodes import SqlNodes
+from provisioner.store.promotions import SqlPromotions
+from provisioner.store.release_records import SqlReleaseRecords
 from provisioner.store.rollouts import SqlRollouts
+from provisioner.store.soaks import SqlSoaks
 from provisioner.store.tokens import SqlTokens
 from provisioner.store.turns import SqlTurns
 from provisioner.store.update_journal import SqlUpdateJournal
@@ -54,6 +57,9 @@ class Store:
     turns: SqlTurns
     audit: SqlAudit
     channels: SqlChannels
+    promotions: SqlPromotions
+    soaks: SqlSoaks
+    release_records: SqlReleaseRecords
 
     def close(self) -> None:
         """Finish what is queued and close every connection."""
@@ -99,4 +105,7 @@ def open_store(url: str, cipher: Cipher, on_change: Callable[[], None] = no_one)
         turns=SqlTurns(database),
         audit=SqlAudit(database),
         channels=SqlChannels(database),
+        promotions=SqlPromotions(database),
+        soaks=SqlSoaks(database),
+        release_records=SqlReleaseRecords(database),
     )

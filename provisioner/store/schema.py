@@ -17,6 +17,7 @@ from provisioner.store.found_hosts import FOUND_HOSTS
 from provisioner.store.metadata import METADATA
 from provisioner.store.node_macs import NODE_MACS
 from provisioner.store.node_table import NODES
+from provisioner.store.promotion_tables import NODE_SOAKS, PROMOTION_LINES, PROMOTIONS, SOAK_TURN, SOAKS
 from provisioner.store.rollout_tables import (
     REJECTED,
     ROLLOUT_LINES,
@@ -65,6 +66,11 @@ TABLES = (
     TURNS,
     CHANNELS,
     MOVEMENTS,
+    PROMOTIONS,
+    PROMOTION_LINES,
+    SOAKS,
+    NODE_SOAKS,
+    SOAK_TURN,
 )
 
 
