@@ -23,9 +23,10 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "burn-in-check-fails",
-        "a stand-in's check fails with a wrong answer (`check`: an item or a kind of check; empty: any)",
+        "a stand-in's check fails with a wrong answer (`check`: an item or a kind of check; empty: any; `image`: only "
+        "where it has booted an image whose digest begins so)",
         "wilicc/gpu-burn#12",
-        {"check": ""},
+        {"check": "", "image": ""},
     ),
     Fault(
         "boot-mode-refused",

@@ -45,6 +45,8 @@ class Server:
     persona: Persona
     faults: ActiveFaults
     chance: random.Random
+    image: str = ""
+    """The digest that it has booted."""
 
     def about(self, value: float) -> float:
         """`value`, as measured."""
@@ -63,14 +65,14 @@ def check(server: Server, item: Item) -> Finding:
     if finding.wall_seconds > item.deadline_seconds:
         reason = f"deadline of {item.deadline_seconds:g} s overrun; the check was ended"
         return Finding("error", {}, reason, wall_seconds=item.deadline_seconds)
-    return _with_fault(server.faults, item, finding)
+    return _with_fault(server, item, finding)
 
 
-def _with_fault(faults: ActiveFaults, item: Item, finding: Finding) -> Finding:
-    fault = faults.peek("burn-in-check-fails")
-    if not fault or fault["check"] not in ("", item.id, item.kind):
+def _with_fault(server: Server, item: Item, finding: Finding) -> Finding:
+    fault = server.faults.peek("burn-in-check-fails")
+    if not fault or fault["check"] not in ("", item.id, item.kind) or not server.image.startswith(str(fault["image"])):
         return finding
-    faults.take("burn-in-check-fails")
+    server.faults.take("burn-in-check-fails")
     metrics = {**finding.metrics, "mismatches": finding.metrics.get("mismatches", 0.0) + 1.0}
     evidence = f"{item.kind}: expected 2f1a9c0477d3e815, got 2f1a9c0477d3e915\n{finding.evidence}"
     return Finding("fail", metrics, evidence, finding.wall_seconds, finding.work_seconds)

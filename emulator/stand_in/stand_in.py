@@ -86,7 +86,7 @@ class StandIn:
     def server(self, boot: Boot, item: Item) -> Server:
         """The server, for one check."""
         chance = random.Random(f"{boot.boot_id} {item.id}")  # noqa: S311  (figures, no secrets)
-        return Server(self._persona, self._faults, chance)
+        return Server(self._persona, self._faults, chance, boot.image)
 
     def uptime_seconds(self) -> float:
         """Emulated seconds since the host booted."""

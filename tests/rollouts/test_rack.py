@@ -1,0 +1,88 @@
+"""Blue-green on a rack of emulated servers and a whole daemon."""
+
+import urllib.error
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from images.build import build_image
+from images.store import ArtefactStore
+from provisioner.bench.firmware_campaign import HARDWARE
+from tests.line.site import Site
+from tests.rollouts.rack import GREEN, begin, boots, rack, until
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1500)]
+
+NODES = 10
+
+
+@pytest.mark.xdist_group("rollouts")
+def test_a_good_release_goes_through_with_one_boot_of_each_node_and_the_floor_never_broken(tmp_path: Path) -> None:
+    with rack(tmp_path, NODES) as running:
+        before = boots(running)
+        planned = begin(running, "good")
+        floors: list[dict[str, int]] = []
+
+        def done(seen: dict[str, Any]) -> bool:
+            floors.append(seen["floors"][HARDWARE])
+            return bool(seen["state"] == "complete")
+
+        seen = until(running, "good", done)
+        after = running.nodes()
+        assert {one["release"] for one in after.values()} == {planned["release"]}
+        assert {one["state"] for one in after.values()} == {"ready"}
+        assert all(floor["in_service"] >= floor["floor"] for floor in floors if floor["in_service"])
+        assert {name: count - before[name] for name, count in boots(running).items()} == dict.fromkeys(before, 1)
+        assert [wave["state"] for wave in seen["waves"]] == ["closed"] * len(seen["waves"])
+
+
+@pytest.mark.xdist_group("rollouts-too")
+@pytest.mark.parametrize("database", ["sqlite", "postgresql"])
+def test_a_bad_release_is_stopped_in_its_canary_and_comes_back_though_the_daemon_is_killed(
+    tmp_path: Path, database: str, request: pytest.FixtureRequest
+) -> None:
+    """Every node would fail on green: one unit of two tried is enough, and no other node ever boots it."""
+    url = request.getfixturevalue("postgres_database") if database == "postgresql" else None
+    with rack(tmp_path, NODES, database_url=url) as running:
+        blue = {name: one["release"] for name, one in running.nodes().items()}
+        before = boots(running)
+        break_green(running, tmp_path)
+        planned = begin(running, "bad", tries=1, canaries=2)
+        until(running, "bad", lambda seen: any(one["state"] == "rebooting" for one in seen["in_hand"]))
+        running.kill(running.daemons[-1])
+        running.start()
+        seen = until(running, "bad", lambda seen: seen["closed_at"] is not None)
+        assert seen["state"] == "returned", seen
+        assert seen["rejected"] == [HARDWARE]
+        running.until(lambda nodes: {name: one["release"] for name, one in nodes.items()} == blue)
+        assert {one["state"] for one in running.nodes().values()} == {"ready"}
+        booted = {name: count - before[name] for name, count in boots(running).items() if count > before[name]}
+        canaries = {node for unit in running.ask("/v1/rollouts/bad/units")["units"][:2] for node in unit["nodes"]}
+        assert set(booted) <= canaries
+        assert set(booted.values()) <= {2}, "once to green and once back, however often the daemon is killed"
+        assert planned["waves"][0]["units"] == 2
+        with pytest.raises(urllib.error.HTTPError, match="422"):
+            running.ask("/v1/rollouts", "POST", {"name": "again", "pool": "pool", "release": GREEN})
+
+
+@pytest.mark.xdist_group("rollouts")
+def test_two_workers_and_a_person_who_pauses_change_nothing_twice(tmp_path: Path, postgres_database: str) -> None:
+    with rack(tmp_path, 4, database_url=postgres_database, pool={"floor": "50%"}) as running:
+        running.start(running.second_worker())
+        before = boots(running)
+        begin(running, "spring", control_required=False)
+        running.ask("/v1/rollouts/spring:pause", "POST")
+        paused = until(running, "spring", lambda seen: not seen["in_hand"])
+        assert (paused["state"], paused["paused_by"]) == ("paused", "person")
+        assert paused["next"] == "firstlight rollout resume spring"
+        running.ask("/v1/rollouts/spring:resume", "POST")
+        until(running, "spring", lambda seen: seen["state"] == "complete")
+        assert {name: count - before[name] for name, count in boots(running).items()} == dict.fromkeys(before, 1)
+
+
+def break_green(running: Site, folder: Path) -> None:
+    """Every node fails its burn-in on the green image, and on that alone."""
+    image = build_image("green", "x86_64", ArtefactStore(folder / "elsewhere")).digest
+    for bmc in running.fleet.bmcs:
+        running.fleet.set_fault(bmc.name, "burn-in-check-fails", {"image": image})
