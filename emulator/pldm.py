@@ -1,7 +1,8 @@
 """Firmware packages in the form of DSP0267 ("PLDM for firmware update"): what one is for, read with care.
 
-Only what the emulated BMCs need: the component images with their versions, and the set-version strings, which name
-the component classes. Everything is bounded by the sizes that the package itself declares.
+Only what the emulated BMCs need: the component images with their versions, and the device records: the set-version
+strings name the component classes, NVIDIA's vendor-defined descriptors the devices. Everything is bounded by the sizes
+that the package itself declares.
 """
 
 import struct
@@ -16,6 +17,8 @@ UUIDS = {
 }
 _ENCODINGS = {1: "ascii", 2: "utf-8", 3: "utf-16", 4: "utf-16-le", 5: "utf-16-be"}
 _FIXED = 36
+_VENDOR_DEFINED = 0xFFFF
+_SKU_TITLES = (b"APSKU", b"ECSKU")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +33,31 @@ class Component:
 
 
 @dataclass(frozen=True, slots=True)
+class Record:
+    """Firmware for one kind of device. `names`: its set-version string, split at commas; `applicable`: components.
+
+    `sku`: of its vendor-defined descriptor APSKU or ECSKU, in hexadecimal; empty where it has none. `continues`: when
+    one component fails, the others are written all the same.
+    """
+
+    names: tuple[str, ...]
+    applicable: tuple[int, ...]
+    sku: str
+    continues: bool
+
+
+@dataclass(frozen=True, slots=True)
 class PldmPackage:
-    """`names`: the set-version strings of the device records, split at commas."""
+    """`records`: one for each kind of device that it is for."""
 
     version: str
-    names: tuple[str, ...]
+    records: tuple[Record, ...]
     components: tuple[Component, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of all records."""
+        return tuple(name for record in self.records for name in record.names)
 
 
 class _Reader:
@@ -77,11 +99,11 @@ def read_pldm(start: bytes, size_bytes: int) -> PldmPackage:
     if bits % 8:
         raise ValueError("the component bitmap of the firmware package is no whole number of bytes")
     version = reader.text(kind, length)
-    names = _records(reader, bits // 8, revision)
+    records = _records(reader, bits // 8, revision)
     if revision > 1:
         _skip_downstream(reader)
     components = tuple(_component(reader, revision, size_bytes) for _ in range(reader.numbers("H")[0]))
-    return PldmPackage(version, names, components)
+    return PldmPackage(version, records, components)
 
 
 def _check_sum(start: bytes, header_bytes: int, revision: int) -> None:
@@ -91,20 +113,32 @@ def _check_sum(start: bytes, header_bytes: int, revision: int) -> None:
         raise ValueError("the checksum of the header of the firmware package is wrong")
 
 
-def _records(reader: _Reader, bitmap_bytes: int, revision: int) -> tuple[str, ...]:
-    names: list[str] = []
+def _records(reader: _Reader, bitmap_bytes: int, revision: int) -> tuple[Record, ...]:
+    records: list[Record] = []
     for _ in range(reader.numbers("B")[0]):
         start = reader.at
-        length, _descriptors, _flags, kind, version_bytes, _data = reader.numbers("HBIBBH")
+        length, descriptors, flags, kind, version_bytes, _data = reader.numbers("HBIBBH")
         if revision == 4:
             reader.numbers("I")
-        reader.take(bitmap_bytes)
-        names += [name.strip() for name in reader.text(kind, version_bytes).split(",")]
+        bitmap = int.from_bytes(reader.take(bitmap_bytes), "little")
+        names = [name.strip() for name in reader.text(kind, version_bytes).split(",")]
         if start + length < reader.at:
             raise ValueError("a device record of the firmware package is longer than it says")
+        sku = _sku(_Reader(reader.data[: start + length], reader.at), descriptors)
+        applicable = tuple(index for index in range(8 * bitmap_bytes) if bitmap >> index & 1)
+        records.append(Record(tuple(name for name in names if name), applicable, sku, bool(flags & 1)))
         reader.at = start
         reader.take(length)
-    return tuple(name for name in names if name)
+    return tuple(records)
+
+
+def _sku(reader: _Reader, descriptors: int) -> str:
+    for _ in range(descriptors):
+        kind, size = reader.numbers("HH")
+        data = reader.take(size)
+        if kind == _VENDOR_DEFINED and size > 2 and data[2 : 2 + data[1]] in _SKU_TITLES:
+            return data[2 + data[1] :].hex()
+    return ""
 
 
 def _skip_downstream(reader: _Reader) -> None:

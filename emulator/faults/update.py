@@ -10,6 +10,14 @@ FAULTS: tuple[Fault, ...] = (
         {"component": ""},
     ),
     Fault(
+        "component-fails",
+        "of a package for a whole board, the image of `component` cannot be verified; the others are written, and the "
+        "task ends in `state` (Completed with status Warning)",
+        "DMTF, DSP0267 1.3.0, ContinueComponentUpdatesAfterFailure; openbmc/pldm, fw-update/device_updater.cpp",
+        {"component": "", "state": "Exception"},
+        {"state": ("Exception", "Completed")},
+    ),
+    Fault(
         "activation-blocked",
         "what is staged never starts; its entry stays in Updating (`component`: only this class)",
         "openbmc/bmcweb#206",

@@ -9,7 +9,8 @@ from typing import Any
 from emulator.background import run_in_background
 from emulator.machine.board import Board
 from emulator.machine.firmware_slots import Slots
-from emulator.machine.flash import Flash, Work
+from emulator.machine.flash import Flash
+from emulator.machine.flash_choice import Work
 from emulator.machine.task_notes import update_note
 from emulator.machine.tasks import Task, Tasks
 from emulator.machine.update_orders import Order, PushOptions, Upload, Uploads

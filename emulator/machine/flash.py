@@ -1,20 +1,17 @@
 """One update from its first byte to the end of its task."""
 
 import asyncio
-import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import aiohttp
 import structlog
 
 from emulator.machine.board import Board
 from emulator.machine.firmware_slots import Slots
+from emulator.machine.flash_choice import Choice, Work
 from emulator.machine.task_notes import Note, update_note
 from emulator.machine.tasks import Task, Tasks
 from emulator.machine.update_orders import Order
-from emulator.package import Header, Image
-from emulator.persona.firmware import Component, Slot
 
 _log = structlog.get_logger()
 _STAGES = (
@@ -23,19 +20,6 @@ _STAGES = (
     (0.7, "InstallingOnComponent"),
     (0.1, "ApplyingOnComponent"),
 )
-
-
-class Work(NamedTuple):
-    """One component image and the devices that it goes to."""
-
-    header: Header
-    component: Component
-    slots: tuple[Slot, ...]
-
-    @property
-    def image(self) -> str:
-        """What messages call it."""
-        return f"{self.header.component} {self.header.version}"
 
 
 class Flash:
@@ -49,6 +33,7 @@ class Flash:
         self._order = order
         self.task = task
         self.restarts_bmc = False
+        self._ends_as = "Exception"
         self.staged: tuple[str, ...] = ()
         """The slots that hold its image now."""
         self.later: tuple[Work, ...] = ()
@@ -59,7 +44,7 @@ class Flash:
         self.task.state = "Running"
         self.task.job_state = "Downloading"
         try:
-            works = self._plan(await self._load())
+            works = Choice(self._board, self._slots, self._order, self.task).works(await self._order.load())
             self._announce(works)
             if self._waits_for_post(works):
                 self._schedule(works)
@@ -77,65 +62,26 @@ class Flash:
         total = sum(work.component.flash_seconds for work in works)
         self.task.run(self._board.clock.wall_seconds(total))
         self._hold_percent()
+        done: list[Work] = []
+        failed: list[Work] = []
         for work in works:
-            await self._install(work)
-        self._end(works)
+            try:
+                await self._install(work)
+            except ValueError:
+                if len(works) == 1 or not work.header.sku:
+                    raise
+                failed.append(work)
+                if not work.header.continues:
+                    break
+            else:
+                done.append(work)
+        self._end(done, failed)
 
     def fail(self, text: str) -> None:
         """The task ends; nothing has been flashed."""
         self.task.end("Exception", text)
         self._tasks.ended(self.task)
         _log.info("update failed", bmc=self._board.entry.name, reason=text)
-
-    async def _load(self) -> Image:
-        return await self._order.load()
-
-    def _plan(self, image: Image) -> list[Work]:
-        works = [self._work(header) for header in image.headers()]
-        if self._order.group:
-            works = [work for work in works if work.slots]
-        if not works or not all(work.slots for work in works):
-            raise ValueError(f"the package is for {_names(image)}, and nothing here is")
-        self._check_targets(works)
-        for work in works:
-            self._check(work)
-        return works
-
-    def _work(self, header: Header) -> Work:
-        persona = self._board.persona
-        if header.hardware not in ("", persona.name):
-            raise ValueError(f"the package is for {header.hardware}")
-        name = _class_of(header.component, persona.components)
-        candidates = self._order.targets
-        if candidates is None:
-            candidates = tuple(slot for slot in persona.slots.values() if slot.updateable)
-        chosen = tuple(slot for slot in candidates if slot.component == name)
-        return Work(Header(name, header.hardware, header.version), persona.components[name], chosen)
-
-    def _check_targets(self, works: list[Work]) -> None:
-        if self._order.targets is None or self._order.group:
-            return
-        covered = {slot.key for work in works for slot in work.slots}
-        wrong = [slot.key for slot in self._order.targets if slot.key not in covered]
-        if wrong:
-            classes = ", ".join(work.header.component for work in works)
-            raise ValueError(f"the package is for {classes}, which {', '.join(wrong)} is not")
-
-    def _check(self, work: Work) -> None:
-        update = self._board.persona.update
-        copied = [slot.key for slot in work.slots if self._slots.copy.runs(slot.key)]
-        if copied and update.during_copy == "refused":
-            raise ValueError(f"{', '.join(copied)}: the second slot is still being copied")
-        locked = [slot.key for slot in work.slots if self._slots.write_protected(slot)]
-        if locked and update.write_protection == "enforced":
-            raise ValueError(f"{', '.join(locked)} is write protected")
-        if self._board.faults.peek("downgrade-blocked") and not self._order.force:
-            newer = [
-                slot.key for slot in work.slots if _order(self._board.version(slot.key)) > _order(work.header.version)
-            ]
-            if newer:
-                self._board.faults.take("downgrade-blocked")
-                raise ValueError(f"{', '.join(newer)}: older than what runs; ForceUpdate is needed")
 
     def _announce(self, works: Sequence[Work]) -> None:
         for work in works:
@@ -144,6 +90,8 @@ class Flash:
         self.task.say(update_note("AllTargetsDetermined"))
 
     def _waits_for_post(self, works: Sequence[Work]) -> bool:
+        if not works:
+            return False
         forced = self._board.faults.peek("job-waits-for-reset")
         asked = self._order.apply in ("OnReset", "InMaintenanceWindowOnReset")
         wanted = bool(forced and forced["component"] in ("", works[0].header.component)) or asked
@@ -166,17 +114,24 @@ class Flash:
             self.task.cancel = None if writes else self.task.cancel
             await self._board.clock.sleep(work.component.flash_seconds * share)
             if key == "VerifyingAtComponent":
-                self._verify(work)
+                self._verify(work, parts)
             if writes and self._board.faults.peek("task-never-ends"):
                 await asyncio.Event().wait()
         self._slots.writing = ()
         for part in parts:
             part.end("Completed", "The update was transferred and verified.")
 
-    def _verify(self, work: Work) -> None:
-        if self._board.faults.take("task-fails"):
+    def _verify(self, work: Work, parts: Sequence[Task]) -> None:
+        fault = self._board.faults.peek("component-fails")
+        broken = bool(fault and fault["component"] in ("", work.header.component))
+        if broken and fault:
+            self._board.faults.take("component-fails")
+            self._ends_as = str(fault["state"])
+        if broken or self._board.faults.take("task-fails"):
             for slot in work.slots:
                 self.task.say(update_note("VerificationFailed", work.image, slot.key))
+            for part in parts:
+                part.end("Exception", "The image could not be verified.")
             raise ValueError("the image could not be verified")
 
     def _parts(self, work: Work) -> list[Task]:
@@ -201,7 +156,7 @@ class Flash:
             text = str((self._board.faults.take("task-oem-messages") or {})["message_id"])
             self.task.say(Note(text, "The component reported status 0x17.", ("0x17",), "Warning"))
 
-    def _end(self, works: Sequence[Work]) -> None:
+    def _end(self, works: Sequence[Work], failed: Sequence[Work]) -> None:
         ends = self._board.faults.take("task-ends")
         for work in works:
             if self._keeps_old(work) or (ends and ends["version"] == "old"):
@@ -211,6 +166,10 @@ class Flash:
             note = Note(str(ends["message_id"]), "The operation has ended.", (), str(ends["status"]))
             self.task.end(str(ends["state"]), note)
             self.task.status = str(ends["status"])
+        elif failed:
+            text = f"Not written: {', '.join(work.image for work in failed)}"
+            self.task.end(self._ends_as, text)
+            self.task.status = "Critical" if self._ends_as == "Exception" else "Warning"
         else:
             self.task.end("Completed", "The update was transferred and verified.")
         self.restarts_bmc = bool(ends and ends["bmc_reset"]) or (
@@ -236,20 +195,3 @@ class Flash:
             done = self._slots.staged(slot.key) is None
             note = ("UpdateSuccessful", slot.key, work.image) if done else ("AwaitToActivate", work.image, slot.key)
             self.task.say(update_note(*note))
-
-
-def _class_of(name: str, components: dict[str, Component]) -> str:
-    """The component class that a package calls `name`; unknown ones stay as they are and fit nothing."""
-    for key, component in components.items():
-        if name.casefold() in (key.casefold(), *(alias.casefold() for alias in component.names)):
-            return key
-    raise ValueError(f"the package is for {name}, and nothing here is")
-
-
-def _names(image: Image) -> str:
-    return ", ".join(header.component for header in image.headers())
-
-
-def _order(version: str) -> list[tuple[int, str]]:
-    """Numbers by their value, letters by the alphabet."""
-    return [(int(word), "") if word.isdigit() else (-1, word) for word in re.findall(r"\d+|[A-Za-z]+", version)]

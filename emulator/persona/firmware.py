@@ -28,6 +28,7 @@ class Component(Part):
     `dual_slot`: a flash goes to the slot that does not run; without, an interrupted one leaves nothing that runs.
     `background_copy_seconds`: how long the second slot is made equal to the first one after an activation; 0: never.
     `names`: how packages in the form of DSP0267 may call it, beside the name of the class.
+    `sku`: what its devices tell packages of a whole board about themselves, eight hex digits (NVIDIA: APSKU, ECSKU).
     """
 
     activation: Activation
@@ -38,6 +39,7 @@ class Component(Part):
     background_copy_seconds: float = 0
     runs_in_post: bool = False  # with apply time OnReset the host writes it during its next POST
     names: tuple[str, ...] = ()
+    sku: str | None = Field(default=None, pattern=r"^[0-9a-f]{8}$")
 
 
 class _Entry(Part):

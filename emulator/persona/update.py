@@ -20,6 +20,7 @@ class Update(Part):
     `empty_slot`: what the entry of a slot says that holds no image (None: null); `absent`: there is no such entry.
     `during_copy`: a flash while the second slot is being copied is refused, or goes on and damages the new image.
     `slot_oem`: the vendor's words for both slots of a device, in its inventory entry.
+    `boards`: packages that bring several component classes at once, by the name of the board.
     `software`: drivers that the BMC lists as SoftwareInventory, by id, with their versions.
     """
 
@@ -41,6 +42,7 @@ class Update(Part):
     write_protection: Literal["enforced", "ignored"] = "enforced"
     verify_server: bool | None = None  # VerifyRemoteServerCertificate as the factory sets it; None: there is none
     slot_oem: Literal["nvidia"] | None = None
+    boards: dict[str, tuple[str, ...]] = Field(default_factory=dict)
     software: dict[str, str] = Field(default_factory=dict)
 
 
