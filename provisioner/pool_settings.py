@@ -2,13 +2,14 @@
 
 import re
 from datetime import time
-from typing import Annotated
+from typing import Annotated, Literal
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from profiles.fields import Duration, Name, Profile, Text, Whole
 from profiles.problems import refuse
+from provisioner.models.scheduling import CheckpointThenRequeue, DrainPolicy, WaitForJobs
 from provisioner.rollout.spec import Floor, Soak
 from provisioner.rollout.windows import Window
 
@@ -92,7 +93,8 @@ class FollowSettings(Profile):
 class PoolSettings(Profile):
     """One pool: nodes of a hardware class, all of them unless `racks` or `nodes` are named.
 
-    `floor`: what stays in service. `precious`: nodes that go last. `keep_back`: the pool stays on its release until
+    `floor`: what stays in service. `scheduler`: one of `schedulers`; none: its nodes are out of service as soon as they
+    are taken. `drain`: jobs come to their end, or are sent a signal and put back into the queue. `precious`: nodes that go last. `keep_back`: the pool stays on its release until
     told otherwise; a person is reminded once it is older than `age_alarm`.
     """
 
@@ -103,13 +105,22 @@ class PoolSettings(Profile):
     floor: FloorText = Field(default="90%", validate_default=True)
     windows: tuple[WindowSettings, ...] = ()
     scheduler: Name | None = None
+    drain: Literal["wait", "checkpoint"] = "wait"
     drain_deadline: Duration = Field(default="30m", validate_default=True)
+    checkpoint_signal: Annotated[Text, Field(pattern=r"^[A-Z0-9]{2,12}$")] = "USR1"
+    checkpoint_grace: Duration = Field(default="10m", validate_default=True)
     soak: Duration = Field(default="1h", validate_default=True)
     soak_node_hours: Annotated[float, Field(ge=0)] = 0.0
     canaries: Annotated[Whole, Field(ge=1, le=1000)] = 1
     follow: FollowSettings | None = None
     keep_back: bool = False
     age_alarm: Duration = Field(default="90d", validate_default=True)
+
+    def policy(self) -> DrainPolicy:
+        """For the scheduler. The rollout itself keeps the deadline."""
+        if self.drain == "wait":
+            return WaitForJobs()
+        return CheckpointThenRequeue(self.checkpoint_signal, self.checkpoint_grace)
 
     def soaks(self) -> Soak:
         """For the core."""

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import Protocol
 
 from provisioner.models.identifiers import NodeName, ReleaseDigest
+from provisioner.models.turn import Right
 from provisioner.rollout.sight import Scheduled
 
 
@@ -14,19 +15,23 @@ class Jobs(Protocol):
         """Cordons and jobs of each. Of what it cannot tell it says that jobs run: missing is never drained."""
         ...
 
-    async def cordon(self, node: NodeName, rollout: str) -> None:
-        """No new jobs, for this rollout; beside anybody else's cordon."""
+    async def cordon(self, node: NodeName, right: Right) -> None:
+        """No new jobs, because of this rollout. Raises where somebody else's cordon stands there."""
         ...
 
-    async def drain(self, node: NodeName, rollout: str) -> None:
+    async def drain(self, node: NodeName, right: Right) -> None:
         """Let what runs come to its end, as the pool's policy says."""
+        ...
+
+    async def expect_reboot(self, node: NodeName, right: Right) -> None:
+        """From now on the scheduler does not take it back by itself, however it boots."""
         ...
 
     async def label(self, node: NodeName, release: ReleaseDigest) -> None:
         """Say which release it runs, so that no job is placed over two."""
         ...
 
-    async def uncordon(self, node: NodeName, rollout: str) -> None:
+    async def uncordon(self, node: NodeName, right: Right) -> None:
         """Take our cordon away, and nobody else's."""
         ...
 
@@ -38,14 +43,17 @@ class NoJobs:
         """Nothing runs anywhere that anybody could tell of."""
         return dict.fromkeys(nodes, Scheduled())
 
-    async def cordon(self, node: NodeName, rollout: str) -> None:
+    async def cordon(self, node: NodeName, right: Right) -> None:
         """The turn says so."""
 
-    async def drain(self, node: NodeName, rollout: str) -> None:
+    async def drain(self, node: NodeName, right: Right) -> None:
         """Nothing runs."""
+
+    async def expect_reboot(self, node: NodeName, right: Right) -> None:
+        """Nobody takes it back."""
 
     async def label(self, node: NodeName, release: ReleaseDigest) -> None:
         """The turn says so."""
 
-    async def uncordon(self, node: NodeName, rollout: str) -> None:
+    async def uncordon(self, node: NodeName, right: Right) -> None:
         """The turn says so."""

@@ -83,11 +83,11 @@ class Hands:
             raise Conflict(f"{node.name} is no longer in hand of {intent.rollout}")
 
     async def _cordon(self, intent: Intent, node: Node) -> dict[str, object]:
-        await self._scheduler.cordon(node.name, intent.rollout)
+        await self._scheduler.cordon(node.name, _right(intent))
         return {"cordoned": True}
 
     async def _drain(self, intent: Intent, node: Node) -> None:
-        await self._scheduler.drain(node.name, intent.rollout)
+        await self._scheduler.drain(node.name, _right(intent))
 
     async def _flip(self, intent: Intent, _node: Node) -> dict[str, object]:
         return {"active": intent.release}
@@ -112,6 +112,7 @@ class Hands:
             await self._try_again(intent, node)
             return
         right, now = _right(intent), self._world.clock.now()
+        await self._scheduler.expect_reboot(node.name, right)
         reason = f"rollout {intent.rollout} gives it {intent.release[:19]}"
         if node.state is State.IN_PRODUCTION:
             await self._world.nodes.advance(
@@ -133,7 +134,7 @@ class Hands:
 
     async def _give_back(self, intent: Intent, node: Node, turn: Turn) -> None:
         """To the scheduler first: who sees it in production may count on it."""
-        await self._scheduler.uncordon(node.name, intent.rollout)
+        await self._scheduler.uncordon(node.name, _right(intent))
         if turn.came_from is State.IN_PRODUCTION and node.state is State.READY:
             reason = f"rollout {intent.rollout} gives it back"
             right = _right(intent)
@@ -161,9 +162,11 @@ def _right(intent: Intent) -> Right:
 
 
 def _is_done(intent: Intent, turn: Turn | None) -> bool:
-    """Giving back and forgetting leave nobody's turn."""
+    """Giving back and forgetting leave nobody's turn; a drain is asked for until it is over."""
     if turn is None:
         return intent.action is Action.FORGET
     if intent.action in {Action.UNCORDON, Action.FORGET}:
         return turn.holder != intent.rollout
+    if intent.action is Action.DRAIN:
+        return False
     return turn.holder == intent.rollout and turn.effect == intent.effect
