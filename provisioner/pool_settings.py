@@ -94,8 +94,9 @@ class PoolSettings(Profile):
     """One pool: nodes of a hardware class, all of them unless `racks` or `nodes` are named.
 
     `floor`: what stays in service. `scheduler`: one of `schedulers`; none: its nodes are out of service as soon as they
-    are taken. `drain`: jobs come to their end, or are sent a signal and put back into the queue. `precious`: nodes that go last. `keep_back`: the pool stays on its release until
-    told otherwise; a person is reminded once it is older than `age_alarm`.
+    are taken. `drain`: jobs come to their end, or are sent a signal and put back into the queue. `precious`: nodes
+    that go last. `keep_back`: the pool stays on its release until told otherwise; a person is reminded once it is older
+    than `age_alarm`.
     """
 
     hardware_class: Name

@@ -22,6 +22,8 @@ class Scheduled:
 
     cordons: frozenset[str] = frozenset()
     jobs: int = 0
+    asked: bool = False
+    """A scheduler has been asked: what it says of our cordon counts, and not what we believe to have told it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,7 @@ def _cordons(sight: Sight, rollout: str, *, ours: bool) -> frozenset[str]:
     """The scheduler's, ours, and what keeps a node from work that nobody has told the scheduler."""
     found = set(sight.scheduled.cordons)
     state = sight.node.state
-    if ours and sight.turn is not None and sight.turn.cordoned:
+    if ours and sight.turn is not None and sight.turn.cordoned and not sight.scheduled.asked:
         found.add(rollout)
     elif not ours and sight.node.hold is None and state not in SERVING:
         found.add(f"Firstlight ({state.value.replace('_', ' ')})")

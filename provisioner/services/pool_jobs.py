@@ -8,7 +8,7 @@ from provisioner.models.scheduling import DrainPolicy, OurReason, SchedulerView
 from provisioner.models.turn import Right
 from provisioner.rollout.sight import Scheduled
 
-_STRANGER = Scheduled(frozenset({"the scheduler, which does not know it"}), 1)
+_STRANGER = Scheduled(frozenset({"the scheduler, which does not know it"}), 1, asked=True)
 _BUSY = 1
 """Something runs, or may."""
 
@@ -53,4 +53,4 @@ def _reason(right: Right) -> OurReason:
 def _scheduled(view: SchedulerView) -> Scheduled:
     """Missing is never drained: what it cannot tell counts as a job. Our cordons go by the name of their rollout."""
     cordons = frozenset(str(one) if one.ours is None else one.ours.rollout for one in view.cordons)
-    return Scheduled(cordons, len(view.jobs) or _BUSY * (view.busy or bool(view.unknown)))
+    return Scheduled(cordons, len(view.jobs) or _BUSY * (view.busy or bool(view.unknown)), asked=True)
