@@ -7,7 +7,7 @@ from fastapi.telemetry import TelemetryConfig
 from prometheus_client import CollectorRegistry
 from starlette.middleware import Middleware
 
-from api import problems
+from api import once, problems
 from api.access_log import AccessLog, latency_histogram
 from api.limits import BodyLimit, Downloads
 from api.openapi import describe
@@ -27,6 +27,7 @@ from api.routes import (
     node_firmware,
     nodes,
     openapi,
+    rollouts,
     tokens,
 )
 from provisioner.capabilities.service import Service
@@ -41,6 +42,7 @@ ROUTERS = (
     discoveries.router,
     campaigns.router,
     drift.router,
+    rollouts.router,
     audit.router,
     tokens.router,
     firmware.router,
@@ -72,12 +74,17 @@ def bare_app() -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
         telemetry=_QUIET,
-        middleware=[Middleware(AccessLog, latency=latency_histogram(registry)), Middleware(BodyLimit)],
+        middleware=[
+            Middleware(AccessLog, latency=latency_histogram(registry)),
+            Middleware(BodyLimit),
+            Middleware(once.KeepAnswers),
+        ],
     )
     app.state.registry = registry
     app.state.stopping = asyncio.Event()
     app.state.event_count = metrics.EventCount()
     problems.install(app)
+    once.install(app)
     for router in ROUTERS:
         app.include_router(router)
     describe(app)

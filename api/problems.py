@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
+from provisioner.capabilities.request_claims import KeyMissing, KeyReused, StillRunning
 from provisioner.errors import (
     BadInput,
     BmcError,
@@ -26,6 +27,7 @@ from provisioner.errors import (
     LoginRefused,
     NeedsPerson,
     NotFound,
+    Refused,
 )
 from provisioner.services.agents import NotAdmitted
 
@@ -41,6 +43,8 @@ class Kind:
     status: int
     word: str
     title: str
+    retry_after: int | None = None
+    """Whole seconds."""
 
 
 class FieldError(BaseModel):
@@ -76,8 +80,12 @@ class Problem(BaseModel):
 ERRORS: dict[type[Exception], Kind] = {
     NotAdmitted: Kind(401, "unauthorized", "Unauthorized"),
     NotFound: Kind(404, "not-found", "Not found"),
+    KeyMissing: Kind(400, "idempotency-key-missing", "This is done only with an Idempotency-Key"),
+    KeyReused: Kind(422, "idempotency-key-reused", "The Idempotency-Key is that of another request"),
+    StillRunning: Kind(409, "request-still-running", "An equal request is not answered yet", retry_after=1),
     Conflict: Kind(409, "conflict", "The world has moved on"),
     NeedsPerson: Kind(409, "needs-person", "A person has to do something first"),
+    Refused: Kind(422, "refused", "It cannot be done as it was asked for"),
     BadInput: Kind(500, "misconfigured", "Something is wrong with the configuration here"),
     RequestValidationError: Kind(422, "invalid-request", "The request does not fit the API"),
     LoginRefused: Kind(409, "bmc-login-refused", "The BMC refuses the password"),
@@ -120,11 +128,15 @@ def respond(
         "instance": instance_of(scope),
         **more,
     }
-    challenge = CHALLENGE if kind.status == HTTPStatus.UNAUTHORIZED else {}
+    more_headers = {**(headers or {})}
+    if kind.status == HTTPStatus.UNAUTHORIZED:
+        more_headers.update(CHALLENGE)
+    if kind.retry_after is not None:
+        more_headers["Retry-After"] = str(kind.retry_after)
     return Response(
         orjson.dumps(document, option=orjson.OPT_NON_STR_KEYS),
         kind.status,
-        {"Cache-Control": "no-store", **challenge, **(headers or {})},
+        {"Cache-Control": "no-store", **more_headers},
         MEDIA_TYPE,
     )
 
@@ -148,6 +160,9 @@ async def _answer(request: Request, error: Exception) -> Response:
     kind = next(ERRORS[parent] for parent in type(error).__mro__ if parent in ERRORS)
     if isinstance(error, RequestValidationError):
         return _invalid(request, kind, error.errors())
+    if isinstance(error, Refused):
+        found = [{"detail": text, "pointer": f"#{pointer}"} for pointer, text in error.findings]
+        return respond(request.scope, kind, str(error), errors=found)
     if isinstance(error, NeedsPerson):
         return respond(request.scope, kind, str(error), instruction=asdict(error.instruction))
     if kind.status == HTTPStatus.INTERNAL_SERVER_ERROR:

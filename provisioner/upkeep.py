@@ -20,6 +20,9 @@ _HOSTS_KEPT = timedelta(days=30)
 _UPDATES_KEPT = timedelta(days=400)
 """Finished firmware updates; what is open is never thrown away."""
 
+_CLAIMS_KEPT = timedelta(hours=48)
+"""Answers to requests with an Idempotency-Key: whoever tries again does so within a day."""
+
 _STUCK_AFTER = timedelta(minutes=2)
 _LOOK_SECONDS = 30.0
 _CLEAN_EVERY = 20
@@ -43,5 +46,6 @@ async def _clean(store: Store, engine: DbosEngine) -> None:
     events = await delete_events(store.database, now - _EVENTS_KEPT)
     await store.hosts.forget(now - _HOSTS_KEPT)
     await store.journal.forget(now - _UPDATES_KEPT)
+    await store.claims.forget(now - _CLAIMS_KEPT)
     runs = await engine.forget(now - _RUNS_KEPT)
     _log.info("old_records_deleted", events=events, runs=runs)

@@ -1,14 +1,14 @@
 """Puts one running site together. The only module that knows every concrete class."""
 
 import fcntl
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
 from images.boot_program.signing import SigningPair
 from profiles.catalog import Catalog
-from profiles.findings import ProfileError
+from profiles.findings import ProfileError, did_you_mean
 from profiles.loader import SHIPPED, load_catalog
 from provisioner.boot_programs import BootSettings
 from provisioner.capabilities.bmcs import Bmcs
@@ -24,6 +24,7 @@ from provisioner.leases.no_logins import NoLogins
 from provisioner.leases.slot_lease import SlotLease
 from provisioner.network_boot.dnsmasq import Place
 from provisioner.operations.registry import OPERATIONS
+from provisioner.pool_settings import PoolSettings, default_pool
 from provisioner.pulse import Pulse
 from provisioner.reconciler.loop import Reconciler
 from provisioner.redfish.bmcs import RedfishBmcs, RedfishSettings
@@ -74,7 +75,25 @@ def check(site: Site) -> Checked:
     except ProfileError as error:
         raise BadInput(str(error)) from error
     check_chosen(catalog, site.releases, site.data_dir, _boot_settings(site))
+    _check_pools(site, catalog)
     return Checked(site, catalog, expected)
+
+
+def pools_of(site: Site, catalog: Catalog) -> Mapping[str, PoolSettings]:
+    """Those of the site; each hardware class is one where it names none."""
+    return site.pools or {name: default_pool(name) for name in catalog.hardware_classes}
+
+
+def _check_pools(site: Site, catalog: Catalog) -> None:
+    """Raises `BadInput` with every pool that cannot be."""
+    unknown = [
+        f"pools.{name}.hardware_class: there is no hardware class {pool.hardware_class}; "
+        f"{did_you_mean(pool.hardware_class, catalog.hardware_classes)}"
+        for name, pool in site.pools.items()
+        if pool.hardware_class not in catalog.hardware_classes
+    ]
+    if unknown:
+        raise BadInput("\n".join(unknown))
 
 
 def dhcp_place(site: Site) -> Place:
@@ -147,10 +166,14 @@ def _service(
         world=world,
         runs=engine,
         tokens=store.tokens,
+        claims=store.claims,
         changes=pulse,
         found=store.found_bmcs,
         campaigns=store.campaigns,
         drift=store.drift,
+        rollouts=store.rollouts,
+        turns=store.turns,
+        pools=pools_of(site, checked.catalog),
         audit=store.audit,
         downloads=int(site.limits.downloads),
         uploads=uploads,

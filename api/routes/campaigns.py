@@ -11,6 +11,7 @@ from pydantic import Field
 
 from api.auth import Operator, Reader, RequestId, Site
 from api.fields import NODE_NAME, Body, Word
+from api.once import Once, Try
 from api.problems import documented
 from api.views.campaigns import CampaignDetail, CampaignPage, CampaignView
 from provisioner.campaigns import people
@@ -76,8 +77,12 @@ async def list_campaigns(service: Site, _: Reader, query: Annotated[CampaignQuer
 
 
 @router.post("", responses=documented(400, 401, 403, 404, 409, 413, 422))
-async def start(service: Site, holder: Operator, request: RequestId, body: CampaignRequest) -> CampaignDetail:
+async def start(
+    service: Site, holder: Operator, once: Once, request: RequestId, body: CampaignRequest
+) -> CampaignDetail:
     """Begin one. The same order under the same name again changes nothing."""
+    if once.done:
+        return await _detail(service, await service.campaigns.get(once.done))
     one = await campaigns.start(service.world, service.campaigns, body.order(), holder.name, request=request)
     return await _detail(service, one)
 
@@ -88,25 +93,29 @@ async def show(service: Site, _: Reader, name: _NameInPath) -> CampaignDetail:
     return await _detail(service, await service.campaigns.get(name))
 
 
-@router.post("/{name}/pause", responses=documented(401, 403, 404, 409, 422))
-async def pause(service: Site, holder: Reader, request: RequestId, name: _NameInPath) -> CampaignDetail:
+@router.post("/{name}/pause", responses=documented(400, 401, 403, 404, 409, 422))
+async def pause(service: Site, holder: Reader, once: Once, request: RequestId, name: _NameInPath) -> CampaignDetail:
     """Start nothing more; what runs goes on. Anyone may."""
-    return await _changed(service, name, people.pause, holder.name, request=request)
+    return await _changed(service, name, people.pause, holder.name, once=once, request=request)
 
 
-@router.post("/{name}/resume", responses=documented(401, 403, 404, 409, 422))
-async def resume(service: Site, holder: Operator, request: RequestId, name: _NameInPath) -> CampaignDetail:
+@router.post("/{name}/resume", responses=documented(400, 401, 403, 404, 409, 422))
+async def resume(service: Site, holder: Operator, once: Once, request: RequestId, name: _NameInPath) -> CampaignDetail:
     """A person has looked at what stopped it: go on."""
-    return await _changed(service, name, people.resume, holder.name, request=request)
+    return await _changed(service, name, people.resume, holder.name, once=once, request=request)
 
 
-@router.post("/{name}/abort", responses=documented(401, 403, 404, 409, 422))
-async def abort(service: Site, holder: Operator, request: RequestId, name: _NameInPath) -> CampaignDetail:
+@router.post("/{name}/abort", responses=documented(400, 401, 403, 404, 409, 422))
+async def abort(service: Site, holder: Operator, once: Once, request: RequestId, name: _NameInPath) -> CampaignDetail:
     """Never start anything again; what runs goes on."""
-    return await _changed(service, name, people.abort, holder.name, request=request)
+    return await _changed(service, name, people.abort, holder.name, once=once, request=request)
 
 
-async def _changed(service: Service, name: str, action: people.Action, who: str, *, request: str) -> CampaignDetail:
+async def _changed(
+    service: Service, name: str, action: people.Action, who: str, *, once: Try, request: str
+) -> CampaignDetail:
+    if once.done:
+        return await _detail(service, await service.campaigns.get(name))
     one = await campaigns.change(service.world, service.campaigns, name, action, who, request=request)
     return await _detail(service, one)
 

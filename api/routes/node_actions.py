@@ -4,6 +4,7 @@ from fastapi import APIRouter
 
 from api.auth import Actor, Operator, RequestId, Site
 from api.fields import Body, Line, NameInPath, Password, Word
+from api.once import Once
 from api.problems import documented
 from api.views.nodes import NodeView
 from provisioner.capabilities.service import Service
@@ -36,42 +37,56 @@ class PasswordRequest(Body):
 
 
 @router.post("/hold", responses=documented(400, 401, 403, 404, 409, 413, 422))
-async def hold(service: Site, holder: Operator, request: RequestId, name: NameInPath, body: HoldRequest) -> NodeView:
+async def hold(
+    service: Site, holder: Operator, once: Once, request: RequestId, name: NameInPath, body: HoldRequest
+) -> NodeView:
     """Stop it where it is; it goes on when it is released."""
+    if once.done:
+        return await _now(service, once.done)
     return _view(service, await nodes.hold(service.world, NodeName(name), body.reason, holder.name, request=request))
 
 
-@router.post("/release", responses=documented(401, 403, 404, 409, 422))
-async def release(service: Site, holder: Actor, request: RequestId, name: NameInPath) -> NodeView:
+@router.post("/release", responses=documented(400, 401, 403, 404, 409, 422))
+async def release(service: Site, holder: Actor, once: Once, request: RequestId, name: NameInPath) -> NodeView:
     """What held it has been dealt with: it goes on where it was."""
+    if once.done:
+        return await _now(service, once.done)
     return _view(service, await nodes.release(service.world, NodeName(name), holder.name, request=request))
 
 
 @router.post("/reimage", responses=documented(400, 401, 403, 404, 409, 413, 422))
 async def reimage(
-    service: Site, holder: Operator, request: RequestId, name: NameInPath, body: ReimageRequest
+    service: Site, holder: Operator, once: Once, request: RequestId, name: NameInPath, body: ReimageRequest
 ) -> NodeView:
     """Give it another release: it goes through its installation again. One that runs it already is left alone."""
+    if once.done:
+        return await _now(service, once.done)
     return _view(
         service, await reimaging.reimage(service.world, NodeName(name), body.release, holder.name, request=request)
     )
 
 
-@router.post("/password", responses=documented(400, 401, 403, 404, 413, 422))
+@router.post("/password", responses=documented(400, 401, 403, 404, 409, 413, 422))
 async def password(
-    service: Site, holder: Actor, request: RequestId, name: NameInPath, body: PasswordRequest
+    service: Site, holder: Actor, _: Once, request: RequestId, name: NameInPath, body: PasswordRequest
 ) -> NodeView:
-    """The BMC's password, as a person read it: it is tried once."""
+    """The BMC's password, as a person read it: it is tried once. To set the same one again does no harm."""
     credentials = Credentials(body.username, Secret(body.password.get_secret_value()))
     return _view(
         service, await nodes.set_password(service.world, NodeName(name), credentials, holder.name, request=request)
     )
 
 
-@router.post("/trust", responses=documented(401, 403, 404, 422))
-async def trust(service: Site, holder: Operator, request: RequestId, name: NameInPath) -> NodeView:
+@router.post("/trust", responses=documented(400, 401, 403, 404, 409, 422))
+async def trust(service: Site, holder: Operator, once: Once, request: RequestId, name: NameInPath) -> NodeView:
     """The BMC's new certificate is right: the next one that it shows is pinned."""
+    if once.done:
+        return await _now(service, once.done)
     return _view(service, await nodes.trust(service.world, NodeName(name), holder.name, request=request))
+
+
+async def _now(service: Service, name: str) -> NodeView:
+    return _view(service, await service.world.nodes.get(NodeName(name)))
 
 
 def _view(service: Service, node: Node) -> NodeView:

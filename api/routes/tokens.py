@@ -10,8 +10,10 @@ from pydantic_core.core_schema import ValidationInfo
 
 from api.auth import Admin, RequestId, Site
 from api.fields import NODE_NAME, Body
+from api.once import Once
 from api.problems import documented
 from api.views.tokens import NewTokenView, TokenList
+from provisioner.errors import Conflict
 from provisioner.models.role import SCOPES_OF, Role, Scope
 from provisioner.services import tokens
 
@@ -51,8 +53,10 @@ async def list_tokens(service: Site, _: Admin) -> TokenList:
 
 
 @router.post("", status_code=HTTPStatus.CREATED, responses=documented(400, 401, 403, 409, 413, 422))
-async def create(service: Site, holder: Admin, request: RequestId, body: TokenRequest) -> NewTokenView:
+async def create(service: Site, holder: Admin, once: Once, request: RequestId, body: TokenRequest) -> NewTokenView:
     """Make one. Only this answer shows it: what is kept is a hash."""
+    if once.done:
+        raise Conflict(f"the token of {once.done} was made, and its answer is lost: revoke it, and make another")
     now = service.world.clock.now()
     record, token = await tokens.create(service.tokens, body.order(), now, who=holder.name, request=request)
     return NewTokenView.shown_once(record, token)

@@ -13,6 +13,7 @@ from provisioner.store.columns import AnyRow, UtcDateTime
 from provisioner.store.database import Database
 from provisioner.store.locks import Lock, hold_lock
 from provisioner.store.metadata import METADATA
+from provisioner.store.request_claims import mark_done
 
 
 class AuditColumns(TypedColumns):
@@ -55,7 +56,8 @@ class SqlAudit:
 def write_audit(connection: Connection, entry: AuditEntry) -> AuditLine:
     """Append to the chain, behind all rows that this transaction changes and before its events.
 
-    From here to the commit nobody else appends: the line that is the last one now stays the one before ours.
+    From here to the commit nobody else appends: the line that is the last one now stays the one before ours. What
+    claims the request, if anything does, is marked as done. Raises `Conflict` when another try has taken it over.
     """
     hold_lock(connection, Lock.AUDIT)
     last = connection.execute(select(AUDIT).order_by(AUDIT.c.number.desc()).limit(1)).first()
@@ -74,6 +76,8 @@ def write_audit(connection: Connection, entry: AuditEntry) -> AuditLine:
         "digest": line.digest,
     }
     connection.execute(plain_insert(AUDIT), [values])
+    if entry.request:
+        mark_done(connection, entry.request, entry.subject)
     return line
 
 

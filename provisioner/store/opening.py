@@ -24,6 +24,7 @@ from provisioner.store.migrate import migrate
 from provisioner.store.nodes import SqlNodes
 from provisioner.store.promotions import SqlPromotions
 from provisioner.store.release_records import SqlReleaseRecords
+from provisioner.store.request_claims import SqlRequestClaims
 from provisioner.store.rollouts import SqlRollouts
 from provisioner.store.soaks import SqlSoaks
 from provisioner.store.tokens import SqlTokens
@@ -56,6 +57,7 @@ class Store:
     rollouts: SqlRollouts
     turns: SqlTurns
     audit: SqlAudit
+    claims: SqlRequestClaims
     channels: SqlChannels
     promotions: SqlPromotions
     soaks: SqlSoaks
@@ -104,6 +106,7 @@ def open_store(url: str, cipher: Cipher, on_change: Callable[[], None] = no_one)
         rollouts=SqlRollouts(database),
         turns=SqlTurns(database),
         audit=SqlAudit(database),
+        claims=SqlRequestClaims(database, cipher),
         channels=SqlChannels(database),
         promotions=SqlPromotions(database),
         soaks=SqlSoaks(database),

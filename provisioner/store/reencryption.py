@@ -9,12 +9,14 @@ from provisioner.capabilities.cipher import Cipher
 from provisioner.store.boot_tickets import BOOT_TICKETS
 from provisioner.store.cipher_check import CIPHER_CHECK
 from provisioner.store.database import Database
+from provisioner.store.request_claims import REQUEST_CLAIMS
 from provisioner.store.vault import VAULT
 
 _ENCRYPTED: tuple[tuple[Table[Any], tuple[str, ...]], ...] = (
     (VAULT, ("factory", "current", "proposed")),
     (BOOT_TICKETS, ("key", "token")),
     (CIPHER_CHECK, ("sealed",)),
+    (REQUEST_CLAIMS, ("fingerprint", "answer")),
 )
 
 

@@ -18,6 +18,7 @@ from provisioner.store.metadata import METADATA
 from provisioner.store.node_macs import NODE_MACS
 from provisioner.store.node_table import NODES
 from provisioner.store.promotion_tables import NODE_SOAKS, PROMOTION_LINES, PROMOTIONS, SOAK_TURN, SOAKS
+from provisioner.store.request_claims import REQUEST_CLAIMS
 from provisioner.store.rollout_tables import (
     REJECTED,
     ROLLOUT_LINES,
@@ -58,6 +59,7 @@ TABLES = (
     DRIFT_FINDINGS,
     DRIFT_TURN,
     AUDIT,
+    REQUEST_CLAIMS,
     ROLLOUTS,
     ROLLOUT_UNITS,
     ROLLOUT_NODES,

@@ -194,16 +194,8 @@ def running_site(directory: Path, cipher: Cipher, nodes: int = 2) -> Iterator[Si
 async def _serve(directory: Path, cipher: Cipher, nodes: int, ready: list[Site], started: threading.Event) -> None:
     pulse, runs, bmcs = Pulse(), RecordedRuns(), SmallBmcs()
     store = open_store(f"sqlite:///{directory}/site.db", cipher, pulse.beat)
-    artefacts = ArtefactStore(directory / "artefacts")
-    ipxe = directory / "ipxe.efi"
-    ipxe.write_bytes(archive_program("x86_64", [(".data", b"iPXE")]))
-    programs = BootPrograms(artefacts, directory, BootSettings("http://service", ipxe={"x86_64": ipxe}))
-    files = Files(artefacts, build_image("agent", "x86_64", artefacts), programs)
-    shelf = ReleaseShelf(_shipped(), {}, directory, BootSettings("http://service"), firmware_dir=None)
-    world = _world(store, bmcs, files, shelf)
-    app = create_app(
-        Service("test", world, runs, store.tokens, pulse, store.found_bmcs, store.campaigns, store.drift, store.audit)
-    )
+    service, files = service_on(store, directory, runs=runs, bmcs=bmcs, pulse=pulse)
+    world, app = service.world, create_app(service)
     server = _Server(uvicorn.Config(app, port=0, access_log=False, log_config=None, lifespan="off"))
     await store.nodes.expect(expected(nodes), world.clock.now())
     tokens = {role: (await store.tokens.create(role.value, role)).reveal() for role in Role}
@@ -217,12 +209,41 @@ async def _serve(directory: Path, cipher: Cipher, nodes: int, ready: list[Site],
     while not server.started:  # noqa: ASYNC110 - uvicorn tells in no other way
         await asyncio.sleep(0.01)
     url = f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    service = replace(app.state.service, world=replace(world, public_url=url))
+    service = replace(service, world=replace(world, public_url=url))
     app.state.service = service
     ready.append(Site(url, store, service, runs, bmcs, files, tokens, loop, stop, app))
     started.set()
     await serving
     store.close()
+
+
+def service_on(
+    store: Store, directory: Path, *, runs: RecordedRuns, bmcs: SmallBmcs, pulse: Pulse
+) -> tuple[Service, Files]:
+    """What the API needs, over a store."""
+    artefacts = ArtefactStore(directory / "artefacts")
+    ipxe = directory / "ipxe.efi"
+    ipxe.write_bytes(archive_program("x86_64", [(".data", b"iPXE")]))
+    programs = BootPrograms(artefacts, directory, BootSettings("http://service", ipxe={"x86_64": ipxe}))
+    files = Files(artefacts, build_image("agent", "x86_64", artefacts), programs)
+    shelf = ReleaseShelf(_shipped(), {}, directory, BootSettings("http://service"), firmware_dir=None)
+    world = _world(store, bmcs, files, shelf)
+    service = Service(
+        site="test",
+        world=world,
+        runs=runs,
+        tokens=store.tokens,
+        changes=pulse,
+        found=store.found_bmcs,
+        campaigns=store.campaigns,
+        drift=store.drift,
+        audit=store.audit,
+        claims=store.claims,
+        rollouts=store.rollouts,
+        turns=store.turns,
+        pools={},
+    )
+    return service, files
 
 
 def _world(store: Store, bmcs: Bmcs, files: Files, releases: Releases) -> World:

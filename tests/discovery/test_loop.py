@@ -64,7 +64,21 @@ async def looking(store: Store, discovery: Discovery, ssdp: SsdpSettings | None 
     async with site_of(TlsMode.PLAIN) as site:
         world = SmallWorld(PacedClock(), store.nodes, site.bmcs, store.hosts)
         unused = cast("Any", None)
-        service = Service("trial", cast("Any", world), unused, unused, unused, store.found_bmcs, unused, unused, unused)
+        service = Service(
+            site="trial",
+            world=cast("Any", world),
+            runs=unused,
+            tokens=unused,
+            claims=unused,
+            changes=unused,
+            found=store.found_bmcs,
+            campaigns=unused,
+            drift=unused,
+            audit=unused,
+            rollouts=unused,
+            turns=unused,
+            pools={},
+        )
         with capture_logs() as logs:
             loop = asyncio.create_task(keep_looking(discovery, service, ssdp=ssdp))
             try:

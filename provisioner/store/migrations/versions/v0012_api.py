@@ -1,4 +1,4 @@
-"""Tokens: what they are narrowed to, until when, and when they were used."""
+"""Tokens: what they are narrowed to, until when, and when they were used. Claims of requests."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -10,8 +10,39 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Add the columns: older tokens keep all that their role may do."""
+    """Older tokens keep all that their role may do."""
+    _tokens()
+    _request_claims()
+
+
+def _tokens() -> None:
     op.add_column("tokens", sa.Column("prefix", sa.Text(), nullable=False, server_default=""))
     op.add_column("tokens", sa.Column("scopes", sa.Text(), nullable=True))
     for name in ("created_at", "expires_at", "last_used_at"):
         op.add_column("tokens", sa.Column(name, sa.DateTime(timezone=True), nullable=True))
+
+
+def _request_claims() -> None:
+    op.create_table(
+        "request_claims",
+        sa.Column("request", sa.Text(), nullable=False),
+        sa.Column("principal", sa.Text(), nullable=False),
+        sa.Column("key", sa.Text(), nullable=False),
+        sa.Column("fingerprint", sa.LargeBinary(), nullable=False),
+        sa.Column("claimed_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("leased_until", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("lost", sa.Boolean(), nullable=False),
+        sa.Column("subject", sa.Text(), nullable=True),
+        sa.Column("answer", sa.LargeBinary(), nullable=True),
+        sa.PrimaryKeyConstraint("request", name="pk_request_claims"),
+    )
+    op.create_index("ix_request_claims_claimed_at", "request_claims", ["claimed_at"])
+    has_the_work = sa.text("NOT lost")
+    op.create_index(
+        "ux_request_claims_key",
+        "request_claims",
+        ["principal", "key"],
+        unique=True,
+        sqlite_where=has_the_work,
+        postgresql_where=has_the_work,
+    )
