@@ -20,6 +20,7 @@ _COMMANDS = {
     "boot": "provisioner.commands.boot:boot_app",
     "firmware": "provisioner.commands.firmware:firmware_app",
     "compat": "provisioner.commands.compat:compat_app",
+    "rollout": "provisioner.commands.rollout:rollout_app",
     "keys": "provisioner.commands.keys:keys_app",
     "token": "provisioner.commands.token:token_app",
     "audit": "provisioner.commands.audit:audit_app",

@@ -22,7 +22,6 @@ class Boot:
     """Nodes of one unit that were reset together. One boot is another one than any other."""
 
     unit: UnitName
-    effect: str
 
 
 class Boots:
@@ -42,17 +41,18 @@ class Boots:
         self._numbers: Counter[NodeName] = Counter()
 
     def reset(self, intent: Intent) -> None:
-        """Reset nodes that still run what they ran when it was decided. One that boots for the same effect is left."""
-        boot = Boot(intent.unit, intent.effect)
+        """Reset nodes that still run what they ran when it was decided. One that is at it is left."""
+        boot, effect = Boot(intent.unit), intent.effect
         begun = []
         for node, boot_id in zip(intent.nodes, intent.boot_ids, strict=True):
             running = self.booting.get(node)
-            same = running is not None and running.effect == boot.effect
-            if node in self.off or same or (running is None and self._nodes.facts[node].boot_id != boot_id):
+            up_again = running is None and self._nodes.facts[node].boot_id != boot_id
+            at_it = running is not None and self._by_effect[effect, node] > 0
+            if node in self.off or up_again or at_it:
                 continue
             self.resets[node] += 1
-            self._by_effect[boot.effect, node] += 1
-            self._promises.one_reset(boot.effect, node, self._by_effect[boot.effect, node])
+            self._by_effect[effect, node] += 1
+            self._promises.one_reset(effect, node, self._by_effect[effect, node])
             begun.append(node)
         self._begin(boot, begun)
 
@@ -62,7 +62,7 @@ class Boots:
         if on:
             self.off.difference_update(nodes)
             self._nodes.set(nodes, managed=True)
-            self._begin(Boot(unit, "power"), nodes, certain=True)
+            self._begin(Boot(unit), nodes, certain=True)
             return
         self.off.update(nodes)
         for node in nodes:

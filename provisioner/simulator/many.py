@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from provisioner.simulator.inventory import units_of
 from provisioner.simulator.recorder import quantile
-from provisioner.simulator.result import STOPPED, Outcome, Result, Summary
+from provisioner.simulator.result import Outcome, Result, Summary
 from provisioner.simulator.run import simulate
 from provisioner.simulator.scenario import Scenario
 
@@ -27,7 +27,7 @@ def simulate_many(scenario: Scenario, runs: int, watch: Callable[[Result], None]
 
 def summed_up(results: Sequence[Result], *, defective: bool) -> Summary:
     """Of at least one run. `defective`: the release was to be stopped."""
-    wrong = [one.seed for one in results if (one.outcome in STOPPED) != defective and one.outcome is not _NEITHER]
+    wrong = [one.seed for one in results if _was_stopped(one) != defective]
     return Summary(
         runs=len(results),
         defective=defective,
@@ -45,7 +45,9 @@ def summed_up(results: Sequence[Result], *, defective: bool) -> Summary:
     )
 
 
-_NEITHER = Outcome.UNFINISHED
+def _was_stopped(result: Result) -> bool:
+    """By a gate. What the floor holds up for ever was not."""
+    return result.stopped is not None or result.outcome is Outcome.WAITING
 
 
 def _between(first: float | None, last: float | None) -> float | None:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from provisioner.errors import FirstlightError
-from provisioner.rollout.state import AT_REST, PausedBy, Rollout, UnitState, WaveState
+from provisioner.rollout.state import AT_REST, Heading, PausedBy, Rollout, UnitState, WaveState
 from provisioner.rollout.unit import Domain, UnitName
 from provisioner.simulator.agenda import Agenda
 
@@ -45,7 +45,7 @@ class Promises:
         was, now = before.tallies.in_hand, after.tallies.in_hand
         taken = [name for name in now if name not in was]
         if taken:
-            self._paused(before, taken)
+            self._paused(before, [name for name in taken if after.tasks[name].heading is Heading.TO_NEW])
             self._caps(after)
         for name in was:
             if name not in now:
@@ -54,9 +54,10 @@ class Promises:
         return taken
 
     def _paused(self, before: Rollout, taken: list[UnitName]) -> None:
+        """What goes back may be taken: it does not leave the old release."""
         decided = any(not one.used for one in before.decisions.values())
         by_gate = before.paused_by is PausedBy.GATE and decided
-        if before.paused_by in _BY_PEOPLE and not by_gate:
+        if taken and before.paused_by in _BY_PEOPLE and not by_gate:
             self._broken("I12 pause", f"{taken[0]} was taken while the rollout was paused ({before.why})")
 
     def _caps(self, after: Rollout) -> None:

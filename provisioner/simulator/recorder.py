@@ -14,7 +14,6 @@ _OUTCOMES = {
     RolloutState.RETURNED: Outcome.RETURNED,
     RolloutState.NEEDS_HUMAN: Outcome.NEEDS_HUMAN,
 }
-_DONE = frozenset({WaveState.JUDGED, WaveState.CLOSED})
 
 
 class Recorder:
@@ -39,7 +38,7 @@ class Recorder:
         for wave in rollout.waves:
             if wave.state is not WaveState.PENDING:
                 self._opened.setdefault(wave.number, at)
-            if wave.state in _DONE and wave.verdict is not Verdict.INCONCLUSIVE:
+            if wave.state is WaveState.CLOSED:
                 self._closed.setdefault(wave.number, at)
             if wave.verdict is Verdict.FAIL and self._stopped is None:
                 self._stopped = at
@@ -90,7 +89,7 @@ class Recorder:
                 number=number,
                 units=len(rollout.plan.waves[number]),
                 opened=opened,
-                closed=self._closed.get(number) if rollout.waves[number].state is WaveState.CLOSED else None,
+                closed=self._closed.get(number),
                 verdict=rollout.waves[number].verdict or "",
                 failed_units=rollout.waves[number].failed_units,
             )
