@@ -9,7 +9,7 @@ from provisioner.models.identifiers import ReleaseDigest
 
 OWNER = "Firstlight"
 
-_REASON = re.compile(rf"^{OWNER}: rollout=(\S+) epoch=(\d+)(?:; (.*))?$", re.ASCII | re.DOTALL)
+_REASON = re.compile(rf"^{OWNER}: rollout=(\S+) epoch=(\d+)(?:\s*[;:]\s*(.*))?$", re.ASCII | re.DOTALL)
 _LABEL = re.compile(r"sha256-[0-9a-f]{40}")
 
 
@@ -31,7 +31,7 @@ class OurReason:
 
     @classmethod
     def parse(cls, text: str) -> "OurReason | None":
-        """The reverse of `text`; None where somebody else has written it."""
+        """The reverse of `text`; None where somebody else has written it. Slurm itself adds ` : reboot issued`."""
         found = _REASON.match(text.strip())
         return cls(found[1], int(found[2]), found[3] or "") if found else None
 
