@@ -3,11 +3,13 @@
 import asyncio
 import secrets
 from datetime import timedelta
+from functools import partial
 
 import structlog
 
 from provisioner.capabilities.clock import Clock
 from provisioner.capabilities.rollouts import Rollouts
+from provisioner.services.following import Follower
 from provisioner.services.rolling import Controller
 
 _log = structlog.get_logger(__name__)
@@ -19,14 +21,17 @@ _STEPS = 20
 """One rollout after the other, also where one changes all the time."""
 
 
-async def keep_rollouts(clock: Clock, rollouts: Rollouts, controller: Controller, period: float) -> None:
+async def keep_rollouts(
+    clock: Clock, rollouts: Rollouts, controller: Controller, follower: Follower, period: float
+) -> None:
     """Until cancelled. `period`: real seconds between looks; one that fails is logged."""
     holder = secrets.token_hex(8)
     while True:
-        try:
-            await look(clock, rollouts, controller, holder)
-        except Exception:  # noqa: BLE001  the outermost handler of the loop
-            _log.exception("rollouts_not_looked_at")
+        for job in (follower.look, partial(look, clock, rollouts, controller, holder), controller.tidy):
+            try:
+                await job()
+            except Exception:  # noqa: BLE001  the outermost handler of the loop
+                _log.exception("rollouts_not_looked_at")
         await asyncio.sleep(period)
 
 

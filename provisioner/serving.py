@@ -25,6 +25,7 @@ from provisioner.network_boot.readiness import lacks, occupied, refuse_lacks
 from provisioner.network_boot.settings import DhcpMode
 from provisioner.rollout_loop import keep_rollouts
 from provisioner.services.drift import Rate
+from provisioner.services.following import Follower
 from provisioner.services.rolling import Controller
 from provisioner.settings import Environment
 from provisioner.upkeep import upkeep
@@ -79,7 +80,7 @@ def _fleet(live: Running) -> list[Coroutine[Any, Any, None]]:
     period = max(1.0, clock.wall(_CAMPAIGNS_EVERY))
     return [
         keep_campaigns(service.world, service.campaigns, period),
-        keep_rollouts(clock, service.rollouts, _controller(service), period),
+        keep_rollouts(clock, service.rollouts, _controller(service), _follower(service), period),
         keep_watching(service.world, service.drift, Rate(live.site.drift.every, _passes(live.site.drift.every))),
     ]
 
@@ -87,6 +88,10 @@ def _fleet(live: Running) -> list[Coroutine[Any, Any, None]]:
 def _controller(service: Service) -> Controller:
     jobs = dict.fromkeys(service.pools, NoJobs())
     return Controller(service.world, service.rollouts, service.turns, jobs)
+
+
+def _follower(service: Service) -> Follower:
+    return Follower(service.world, service.rollouts, service.channels, service.pools)
 
 
 def _passes(every: timedelta) -> timedelta:

@@ -173,6 +173,7 @@ def _service(
         drift=store.drift,
         rollouts=store.rollouts,
         turns=store.turns,
+        channels=store.channels,
         pools=pools_of(site, checked.catalog),
         audit=store.audit,
         downloads=int(site.limits.downloads),

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from provisioner.capabilities.audit import Audit
 from provisioner.capabilities.campaigns import Campaigns
+from provisioner.capabilities.channels import Channels
 from provisioner.capabilities.drift import Drift
 from provisioner.capabilities.found_bmcs import FoundBmcs
 from provisioner.capabilities.request_claims import RequestClaims
@@ -40,6 +41,7 @@ class Service:
     drift: Drift
     rollouts: Rollouts
     turns: Turns
+    channels: Channels
     pools: Mapping[str, PoolSettings]
     """By name; see `site.yaml`."""
     audit: Audit

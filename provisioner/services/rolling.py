@@ -7,8 +7,11 @@ from datetime import datetime, timedelta
 from provisioner.capabilities.jobs import Jobs
 from provisioner.capabilities.rollouts import Rollouts, Turns
 from provisioner.capabilities.world import World
-from provisioner.models.identifiers import NodeName
-from provisioner.rollout.intent import Intent
+from provisioner.errors import NotFound
+from provisioner.models.identifiers import NodeName, ReleaseDigest
+from provisioner.models.turn import Turn
+from provisioner.rollout.intent import Action, Intent
+from provisioner.rollout.inventory import SERVING
 from provisioner.rollout.kept import Kept
 from provisioner.rollout.observation import Failure
 from provisioner.rollout.state import Rollout, RolloutState
@@ -61,6 +64,21 @@ class Controller:
             self._holds.pop(name, None)
         return bool(intents)
 
+    async def tidy(self) -> None:
+        """Give back what a person has put right after its rollout had ended: out of quarantine, ready again."""
+        held = await self._turns.held()
+        open_ones = set(await self._rollouts.unended()) if held else set()
+        left = [node for node, rollout in held.items() if rollout not in open_ones]
+        for name, turn in (await self._turns.of(left)).items():
+            node = await self._world.nodes.get(name)
+            if turn.holder is None or node.hold is not None or node.state not in SERVING:
+                continue
+            kept = await self._load(turn.holder)
+            hands = self._hold(kept.rollout).hands
+            for action in (Action.LABEL, Action.UNCORDON):
+                await hands.act((_late(kept.rollout, action, turn, node.release),))
+            self._holds.pop(turn.holder, None)
+
     async def _load(self, name: str) -> Kept:
         hold = self._holds.get(name)
         if hold is not None and hold.kept is not None:
@@ -72,10 +90,25 @@ class Controller:
     def _hold(self, rollout: Rollout) -> Hold:
         spec = rollout.plan.spec
         if spec.name not in self._holds:
-            scheduler = self._schedulers[spec.pool]
+            scheduler = self._schedulers.get(spec.pool)
+            if scheduler is None:
+                raise NotFound(f"pool {spec.pool} of rollout {spec.name} is not in site.yaml any more: put it back")
             eyes, hands = Eyes(self._world, self._turns, scheduler), Hands(self._world, self._turns, scheduler)
             self._holds[spec.name] = Hold(eyes, hands)
         return self._holds[spec.name]
+
+
+def _late(rollout: Rollout, action: Action, turn: Turn, release: ReleaseDigest | None) -> Intent:
+    return Intent(
+        rollout=rollout.plan.spec.name,
+        unit=rollout.plan.unit_of[turn.node],
+        action=action,
+        attempt=0,
+        generation=0,
+        epoch=turn.epoch,
+        nodes=(turn.node,),
+        release=release or rollout.plan.spec.from_release,
+    )
 
 
 def _since(rollout: Rollout, now: datetime) -> datetime:
