@@ -30,6 +30,14 @@ from provisioner.commands.image_profiles import (
     one_profile,
     tell_reasons,
 )
+from provisioner.commands.image_store import (
+    DataDir,
+    gc_command,
+    hold_command,
+    list_stored,
+    pins_command,
+    release_hold_command,
+)
 from provisioner.commands.image_supplies import Config, data_dir_of, site_here, supplies_of
 from provisioner.commands.image_text import explanation_text, list_text, lock_text
 from provisioner.errors import BadInput
@@ -37,6 +45,10 @@ from provisioner.settings import Site
 
 image_app = typer.Typer(help="Image profiles: what they say, where, and the images of them.", no_args_is_help=True)
 image_app.command("build")(build_image_command)
+image_app.command("pins")(pins_command)
+image_app.command("hold")(hold_command)
+image_app.command("release-hold")(release_hold_command)
+image_app.command("gc")(gc_command)
 
 Day = Annotated[
     datetime | None, typer.Option("--date", formats=["%Y-%m-%d"], metavar="YYYY-MM-DD", help="Today where absent.")
@@ -45,8 +57,19 @@ AsJson = Annotated[bool, typer.Option("--json", help="For programs.")]
 
 
 @image_app.command("list")
-def list_images(profiles: Profiles = SHIPPED, as_json: AsJson = False) -> None:
-    """Every profile, and what it inherits from."""
+def list_images(
+    profiles: Profiles = SHIPPED,
+    as_json: AsJson = False,
+    stored: Annotated[
+        bool, typer.Option("--stored", help="The images in the store instead, and who holds them.")
+    ] = False,
+    config: Config = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Every profile, and what it inherits from; or every image that was built or imported."""
+    if stored:
+        list_stored(config, data_dir, as_json=as_json)
+        return
     images = load_profiles(profiles)
     if as_json:
         lines = [

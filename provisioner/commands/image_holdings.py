@@ -1,0 +1,96 @@
+"""All that holds files of a data directory: pins, names, boot programs, profiles, and pointers of the database."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from images.digest import Digest, DigestError, parse_digest
+from images.oci.holdings import Holdings, Pins, holdings_in, merged
+from images.oci.pins import Pin, PinKind
+from images.oci.published import images_in
+from images.references import read_reference
+from images.store import ArtefactStore
+from profiles.catalog import Catalog
+from profiles.findings import ProfileError, did_you_mean
+from profiles.loader import SHIPPED, load_catalog
+from provisioner.commands.image_supplies import data_dir_of, site_here
+from provisioner.errors import BadInput
+from provisioner.settings import Environment, Site
+
+_ADMIN_TOKEN = "admin-token"
+_DATABASE = "firstlight.db"
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """The store of a site, and who says what has to stay in it. `site`: None where no site.yaml says so."""
+
+    data_dir: Path
+    site: Site | None
+
+    @property
+    def store(self) -> ArtefactStore:
+        """Files by digest."""
+        return ArtefactStore(self.data_dir / "artefacts")
+
+    def holdings(self) -> Holdings:
+        """All that there are. Raises `BadInput` and `FirstlightError` where one of them cannot be seen."""
+        from provisioner.store.image_pins import database_pins  # a build does without the half second that SQL takes
+
+        files = holdings_in(self.data_dir, self.store)
+        catalog = _catalog(self.site)
+        held = (files.pins, _firmware_of(catalog), database_pins(self._database(), datetime.now(UTC)))
+        return Holdings(merged(held), files.programs)
+
+    def digest(self, text: str) -> Digest:
+        """An image by its digest, by the first digits of it, or by name: the newest one. Raises `BadInput`."""
+        images = images_in(self.store)
+        digits = text.removeprefix("sha256:")
+        found = {one.digest for one in images if len(digits) >= 8 and one.digest.startswith(f"sha256:{digits}")}
+        if len(found) > 1:
+            raise BadInput(f"{text}: {len(found)} images begin so; write more of the digest")
+        if not found and text in {one.name for one in images}:
+            reference = read_reference(self.data_dir, text)
+            found = {reference.image} if reference else {one.digest for one in images if one.name == text}
+        if len(found) == 1:
+            return found.pop()
+        try:
+            return parse_digest(text)
+        except DigestError as error:
+            known = [one.name for one in images]
+            hint = f"; {did_you_mean(text, known)}" if known else ""
+            raise BadInput(f"{text}: no image in {self.store.root} has this name or digest{hint}") from error
+
+    def _database(self) -> str:
+        if self.site is not None:
+            return self.site.database
+        url = Environment().database_url
+        if url is None and (self.data_dir / _ADMIN_TOKEN).exists() and not (self.data_dir / _DATABASE).exists():
+            raise BadInput(
+                f"{self.data_dir}: a service has run here, and its database is elsewhere; name its site.yaml with "
+                "--config, so that it can be seen what must be kept"
+            )
+        return url or f"sqlite:///{self.data_dir / _DATABASE}"
+
+
+def shelf_of(config: Path | None, data_dir: Path | None) -> Shelf:
+    """The store of the site that was named, or of this folder's, or below `data_dir`."""
+    site = site_here(config)
+    return Shelf(data_dir or data_dir_of(site), site)
+
+
+def _catalog(site: Site | None) -> Catalog:
+    try:
+        return load_catalog((site and site.profiles) or SHIPPED)
+    except ProfileError as error:
+        raise BadInput(str(error)) from error
+
+
+def _firmware_of(catalog: Catalog) -> Pins:
+    found: list[Pins] = []
+    for bundle in catalog.firmware_bundles.values():
+        held = Pin(PinKind.FIRMWARE, bundle.name, "the profiles name it")
+        for component in bundle.components:
+            files = (component.artefact, *(release.artefact for release in component.releases))
+            found += [{parse_digest(f"sha256:{one.sha256}"): (held,)} for one in files]
+    return merged(found)
