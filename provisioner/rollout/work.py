@@ -140,9 +140,10 @@ class Work:
         unit_of, known = self.plan.unit_of, self.facts
         touched: dict[UnitName, None] = {}
         for node, facts in observations.changed.items():
-            name = unit_of.get(node)
-            if name is not None and node not in self.gone and facts != known.get(node):
-                self._see(name, node, facts)
+            name, old = unit_of.get(node), known.get(node)
+            if name is not None and node not in self.gone and (old is None or old != facts):
+                known[node] = facts
+                self._count(name, old, facts)
                 touched[name] = None
         for node in sorted(observations.removed - self.gone):
             if node in unit_of:
@@ -150,9 +151,7 @@ class Work:
                 touched[unit_of[node]] = None
         return touched
 
-    def _see(self, name: UnitName, node: NodeName, facts: Facts) -> None:
-        old = self.facts.get(node)
-        self.facts[node] = facts
+    def _count(self, name: UnitName, old: Facts | None, facts: Facts) -> None:
         if change := facts.available - (old is not None and old.available):
             self._count_up(name, change)
         if old is not None and name not in self.tasks and _sound(old) and not _sound(facts):
