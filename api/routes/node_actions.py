@@ -11,7 +11,7 @@ from provisioner.capabilities.service import Service
 from provisioner.models.identifiers import NodeName
 from provisioner.models.node import Node
 from provisioner.models.secret import Credentials, Secret
-from provisioner.services import nodes, reimaging
+from provisioner.services import handing, nodes, reimaging
 from provisioner.services.glance import glance
 
 router = APIRouter(prefix="/v1/nodes/{name}", tags=["nodes"])
@@ -61,9 +61,28 @@ async def reimage(
     """Give it another release: it goes through its installation again. One that runs it already is left alone."""
     if once.done:
         return await _now(service, once.done)
+    await handing.refuse_in_hand(service.turns, NodeName(name))
     return _view(
         service, await reimaging.reimage(service.world, NodeName(name), body.release, holder.name, request=request)
     )
+
+
+@router.post("/hand-over", responses=documented(400, 401, 403, 404, 409, 422))
+async def hand_over(service: Site, holder: Operator, once: Once, request: RequestId, name: NameInPath) -> NodeView:
+    """Into production, from ready or from maintenance."""
+    if once.done:
+        return await _now(service, once.done)
+    handed = handing.hand_over(service.world, service.turns, NodeName(name), holder.name, request=request)
+    return _view(service, await handed)
+
+
+@router.post("/take-back", responses=documented(400, 401, 403, 404, 409, 422))
+async def take_back(service: Site, holder: Operator, once: Once, request: RequestId, name: NameInPath) -> NodeView:
+    """Out of production, for work on it; not while a rollout has it."""
+    if once.done:
+        return await _now(service, once.done)
+    taken = handing.take_back(service.world, service.turns, NodeName(name), holder.name, request=request)
+    return _view(service, await taken)
 
 
 @router.post("/password", responses=documented(400, 401, 403, 404, 409, 413, 422))

@@ -80,6 +80,18 @@ def reimage(
     _tell(connect(data_dir, url).reimage(name, release))
 
 
+@node_app.command("hand-over")
+def hand_over(name: Name, data_dir: DataDir = HERE, url: Url = None) -> None:
+    """A ready node goes into production; so does one that comes back from maintenance."""
+    _tell(connect(data_dir, url).hand_over(name))
+
+
+@node_app.command("take-back")
+def take_back(name: Name, data_dir: DataDir = HERE, url: Url = None) -> None:
+    """Take a node out of production, for work on it."""
+    _tell(connect(data_dir, url).take_back(name))
+
+
 @node_app.command("password")
 def password(
     name: Name,

@@ -9,6 +9,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -76,6 +77,8 @@ class Site:
         token = (self.folder / "admin-token").read_text().strip()
         request = urllib.request.Request(f"{self.url}{path}", method=method)
         request.add_header("Authorization", f"Bearer {token}")
+        if method == "POST":
+            request.add_header("Idempotency-Key", str(uuid.uuid4()))
         data = None
         if body is not None:
             request.add_header("Content-Type", "application/json")
