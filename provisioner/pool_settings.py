@@ -65,13 +65,17 @@ def _zone(value: str) -> str:
     return value
 
 
+Zone = Annotated[Text, AfterValidator(_zone)]
+"""Such as Europe/Berlin."""
+
+
 class WindowSettings(Profile):
     """Opens on each of `days` at `start` local time of `zone`, for `open_for` of real time."""
 
     days: Annotated[tuple[Annotated[Text, AfterValidator(_weekday)], ...], Field(min_length=1)] = _DAYS
     start: Annotated[Text, AfterValidator(_clock)]
     open_for: Duration
-    zone: Annotated[Text, AfterValidator(_zone)] = "UTC"
+    zone: Zone = "UTC"
 
     def window(self) -> Window:
         """For the core."""

@@ -23,6 +23,7 @@ from provisioner.network_boot.child import keep_answering
 from provisioner.network_boot.follow import LeaseWatch
 from provisioner.network_boot.readiness import lacks, occupied, refuse_lacks
 from provisioner.network_boot.settings import DhcpMode
+from provisioner.promotion_loop import keep_counting, keep_promotions
 from provisioner.rollout_loop import keep_rollouts
 from provisioner.services.drift import Rate
 from provisioner.services.following import Follower
@@ -37,6 +38,7 @@ _APP, _END_STREAMS = "api.app:create_app", "api.app:end_streams"
 """Loaded by name, as any ASGI server does: the API stands on the provisioner, never the other way round."""
 
 _CAMPAIGNS_EVERY = timedelta(seconds=5)
+_SOAK_EVERY = timedelta(minutes=1)
 
 _LEASE_LOST = 75  # EX_TEMPFAIL: a supervisor starts us again
 
@@ -80,6 +82,8 @@ def _fleet(live: Running) -> list[Coroutine[Any, Any, None]]:
     period = max(1.0, clock.wall(_CAMPAIGNS_EVERY))
     return [
         keep_campaigns(service.world, service.campaigns, period),
+        keep_promotions(service.world, service.promotion, period),
+        keep_counting(service.world, service.promotion, max(1.0, clock.wall(_SOAK_EVERY))),
         keep_rollouts(clock, service.rollouts, _controller(service), _follower(service), period),
         keep_watching(service.world, service.drift, Rate(live.site.drift.every, _passes(live.site.drift.every))),
     ]

@@ -14,8 +14,10 @@ from profiles.findings import ProfileError
 from profiles.problems import Problem, refuse, refuse_if_any
 from profiles.validation import validate
 from profiles.yaml_source import read_yaml
+from provisioner.channel_settings import ChannelSettings, FreezeSettings, Trust
 from provisioner.discovery.scan import LARGEST
 from provisioner.errors import BadInput
+from provisioner.models.channel import Channel
 from provisioner.models.secret import Secret
 from provisioner.network_boot.settings import NetworkBoot, SigningKey
 from provisioner.pool_settings import PoolSettings
@@ -166,6 +168,9 @@ class Site(Profile):
     site_files: Path | None = None
     releases: dict[Name, Name] = Field(default_factory=dict)
     pools: dict[Name, PoolSettings] = Field(default_factory=dict)
+    channels: dict[Channel, ChannelSettings] = Field(default_factory=dict)
+    freezes: tuple[FreezeSettings, ...] = ()
+    trust: Trust | None = None
     speed: Annotated[
         Number, Field(ge=0, le=10_000, description="1 for hardware; emulated seconds per second; 0: no waiting")
     ] = 1
@@ -217,6 +222,8 @@ def load_site(path: Path, environment: Environment | None = None) -> Site:
             changes[field] = folder / value
     changes["mirrors"] = {name: tuple(one.below(folder) for one in mirror) for name, mirror in site.mirrors.items()}
     changes["network_boot"] = site.network_boot.below(folder)
+    if site.trust is not None:
+        changes["trust"] = site.trust.below(folder)
     changes["signing_keys"] = {name: key.below(folder) for name, key in site.signing_keys.items()}
     if env.database_url is not None:
         changes["database_url"] = env.database_url

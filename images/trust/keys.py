@@ -17,6 +17,8 @@ from securesystemslib.signer import CryptoSigner, SSlibKey
 from images.trust.errors import TrustError
 
 PUBLIC = "public-keys.json"
+Signer = CryptoSigner
+"""A private key."""
 _SCHEME = "ed25519"
 
 

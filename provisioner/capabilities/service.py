@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from profiles.catalog import Catalog
 from provisioner.capabilities.audit import Audit
 from provisioner.capabilities.campaigns import Campaigns
 from provisioner.capabilities.channels import Channels
 from provisioner.capabilities.drift import Drift
 from provisioner.capabilities.found_bmcs import FoundBmcs
+from provisioner.capabilities.promotion_world import PromotionWorld
 from provisioner.capabilities.request_claims import RequestClaims
 from provisioner.capabilities.rollouts import Rollouts, Turns
 from provisioner.capabilities.runs import Runs
@@ -45,6 +47,9 @@ class Service:
     pools: Mapping[str, PoolSettings]
     """By name; see `site.yaml`."""
     audit: Audit
+    promotion: PromotionWorld
+    catalog: Catalog
+    """Profiles by name."""
     downloads: int = 64
     """Large files that one process sends at once."""
     uploads: UploadLimit = field(default_factory=unlimited)

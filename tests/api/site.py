@@ -24,6 +24,7 @@ from images.digest import parse_digest
 from images.manifest import ImageManifest
 from images.store import ArtefactAbsentError, ArtefactStore
 from profiles.catalog import Catalog
+from profiles.compat.load import load_facts
 from profiles.firmware.component import Artefact
 from profiles.loader import load_catalog
 from profiles.release import Release
@@ -31,6 +32,8 @@ from provisioner.boot_programs import BootPrograms, BootSettings
 from provisioner.built_images import manifest_in
 from provisioner.capabilities.bmcs import Bmcs
 from provisioner.capabilities.cipher import Cipher
+from provisioner.capabilities.promotion_world import PromotionWorld
+from provisioner.capabilities.release_stops import NoStops
 from provisioner.capabilities.releases import Releases
 from provisioner.capabilities.service import Service
 from provisioner.capabilities.world import World
@@ -43,8 +46,11 @@ from provisioner.models.node import BmcAddress, ExpectedNode, Node
 from provisioner.models.operation import Run
 from provisioner.models.package import Package
 from provisioner.models.role import Role
+from provisioner.pool_settings import default_pool
+from provisioner.promotion.policy import DEFAULTS
 from provisioner.pulse import Pulse
 from provisioner.release_shelf import ReleaseShelf
+from provisioner.statement_shelf import StatementShelf
 from provisioner.store.opening import Store, open_store
 from tests.api.small_bmcs import SmallBmcs
 
@@ -241,7 +247,19 @@ def service_on(
         claims=store.claims,
         rollouts=store.rollouts,
         turns=store.turns,
-        pools={},
+        channels=store.channels,
+        promotion=PromotionWorld(
+            promotions=store.promotions,
+            channels=store.channels,
+            soaks=store.soaks,
+            releases=store.release_records,
+            statements=StatementShelf(artefacts, None),
+            stops=NoStops(),
+            policies=DEFAULTS,
+            compatibility=load_facts(),
+        ),
+        catalog=_shipped(),
+        pools={"pool": default_pool("hgx-h100-8gpu")},
     )
     return service, files
 

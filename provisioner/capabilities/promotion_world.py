@@ -1,0 +1,27 @@
+"""Everything that a promotion is decided by."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from profiles.compat.facts import CompatibilityFacts
+from provisioner.capabilities.channels import Channels
+from provisioner.capabilities.promotions import Promotions, ReleaseRecords, Soaks
+from provisioner.capabilities.release_stops import ReleaseStops
+from provisioner.capabilities.statements import Statements
+from provisioner.models.channel import Channel
+from provisioner.promotion.policy import Policy
+
+
+@dataclass(frozen=True, slots=True)
+class PromotionWorld:
+    """One concern per field; `wiring` knows what stands behind each."""
+
+    promotions: Promotions
+    channels: Channels
+    soaks: Soaks
+    releases: ReleaseRecords
+    statements: Statements
+    stops: ReleaseStops
+    policies: Mapping[Channel, Policy]
+    """Every channel is there."""
+    compatibility: CompatibilityFacts
