@@ -2,10 +2,10 @@
 
 import base64
 import binascii
-from collections.abc import Awaitable
+from collections.abc import Coroutine
 from datetime import timedelta
 from itertools import islice
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Response
 from fastapi.exceptions import RequestValidationError
@@ -13,6 +13,7 @@ from pydantic import Field
 
 from api.auth import Reader, RequestId, RolloutOperator, Site, Stopper
 from api.fields import NODE_NAME, Body, Line, Word
+from api.once import Once, OnceRequired, Try
 from api.problems import documented
 from api.views.rollout_plan import PlanView
 from api.views.rollouts import (
@@ -135,7 +136,7 @@ class UnitQuery(Body):
 
 
 _CHANGE = documented(400, 401, 403, 404, 409, 413, 422)
-_VERB = documented(401, 403, 404, 409, 422)
+_VERB = documented(400, 401, 403, 404, 409, 422)
 
 
 @router.post(":plan", responses=_CHANGE)
@@ -146,7 +147,12 @@ async def plan(service: Site, _: Reader, body: RolloutRequest) -> PlanView:
 
 @router.post("", status_code=201, responses={200: {"model": RolloutDetail}, **_CHANGE})
 async def create(
-    service: Site, holder: RolloutOperator, request: RequestId, response: Response, body: RolloutRequest
+    service: Site,
+    holder: RolloutOperator,
+    _: OnceRequired,
+    request: RequestId,
+    response: Response,
+    body: RolloutRequest,
 ) -> RolloutDetail:
     """Plan one and keep the plan. The same order under the same name again is the same rollout: 200."""
     kept, new = await desk(service).create(body.order(), holder.name, request=request)
@@ -192,53 +198,72 @@ async def units(service: Site, _: Reader, name: _NameInPath, query: Annotated[Un
 
 @router.post("/{name}:approve", responses=_CHANGE)
 async def approve(
-    service: Site, holder: RolloutOperator, request: RequestId, name: _NameInPath, body: ApprovalRequest
+    service: Site,
+    holder: RolloutOperator,
+    once: OnceRequired,
+    request: RequestId,
+    name: _NameInPath,
+    body: ApprovalRequest,
 ) -> RolloutDetail:
     """A person answers for it."""
     at = desk(service)
     asked = at.approve_irreversible if body.irreversible else at.approve
-    return await _changed(service, asked(name, holder.name, request=request))
+    return await _changed(service, once, asked(name, holder.name, request=request))
 
 
 @router.post("/{name}:start", responses=_VERB)
-async def start(service: Site, holder: RolloutOperator, request: RequestId, name: _NameInPath) -> RolloutDetail:
+async def start(
+    service: Site, holder: RolloutOperator, once: OnceRequired, request: RequestId, name: _NameInPath
+) -> RolloutDetail:
     """Go."""
-    return await _changed(service, desk(service).start(name, holder.name, request=request))
+    return await _changed(service, once, desk(service).start(name, holder.name, request=request))
 
 
 @router.post("/{name}:pause", responses=_VERB)
-async def pause(service: Site, holder: Stopper, request: RequestId, name: _NameInPath) -> RolloutDetail:
+async def pause(service: Site, holder: Stopper, once: Once, request: RequestId, name: _NameInPath) -> RolloutDetail:
     """Take no further unit; what is in hand goes on."""
-    return await _changed(service, desk(service).pause(name, holder.name, request=request))
+    return await _changed(service, once, desk(service).pause(name, holder.name, request=request))
 
 
 @router.post("/{name}:resume", responses=_VERB)
-async def resume(service: Site, holder: RolloutOperator, request: RequestId, name: _NameInPath) -> RolloutDetail:
+async def resume(
+    service: Site, holder: RolloutOperator, once: OnceRequired, request: RequestId, name: _NameInPath
+) -> RolloutDetail:
     """End a person's pause."""
-    return await _changed(service, desk(service).resume(name, holder.name, request=request))
+    return await _changed(service, once, desk(service).resume(name, holder.name, request=request))
 
 
 @router.post("/{name}:abort", responses=_VERB)
-async def abort(service: Site, holder: Stopper, request: RequestId, name: _NameInPath) -> RolloutDetail:
+async def abort(service: Site, holder: Stopper, once: Once, request: RequestId, name: _NameInPath) -> RolloutDetail:
     """Freeze: units in hand finish, none is taken, nothing moves back."""
-    return await _changed(service, desk(service).abort(name, holder.name, request=request))
+    return await _changed(service, once, desk(service).abort(name, holder.name, request=request))
 
 
 @router.post("/{name}:return", responses=_CHANGE)
 async def send_back(
-    service: Site, holder: RolloutOperator, request: RequestId, name: _NameInPath, body: ReturnRequest
+    service: Site,
+    holder: RolloutOperator,
+    once: OnceRequired,
+    request: RequestId,
+    name: _NameInPath,
+    body: ReturnRequest,
 ) -> RolloutDetail:
     """Bring units back to the old release, without soak or statistics."""
-    return await _changed(service, desk(service).send_back(name, holder.name, body.scope, request=request))
+    return await _changed(service, once, desk(service).send_back(name, holder.name, body.scope, request=request))
 
 
 @router.post("/{name}:decide", responses=_CHANGE)
 async def decide(
-    service: Site, holder: RolloutOperator, request: RequestId, name: _NameInPath, body: DecisionRequest
+    service: Site,
+    holder: RolloutOperator,
+    once: OnceRequired,
+    request: RequestId,
+    name: _NameInPath,
+    body: DecisionRequest,
 ) -> RolloutDetail:
     """Answer an inconclusive gate: recorded once, used once."""
     asked = desk(service).decide(name, body.wave, body.verdict, holder.name, body.why, request=request)
-    return await _changed(service, asked)
+    return await _changed(service, once, asked)
 
 
 def desk(service: Service) -> RolloutDesk:
@@ -246,7 +271,10 @@ def desk(service: Service) -> RolloutDesk:
     return RolloutDesk(service.world, service.rollouts, service.pools)
 
 
-async def _changed(service: Service, asked: Awaitable[Kept]) -> RolloutDetail:
+async def _changed(service: Service, once: Try, asked: Coroutine[Any, Any, Kept]) -> RolloutDetail:
+    if once.done:
+        asked.close()
+        return await _detail(service, await service.rollouts.get(once.done))
     return await _detail(service, await asked)
 
 

@@ -2,6 +2,7 @@
 
 import http.client
 import ssl
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,6 +104,14 @@ class Client:
         """Give it another release."""
         return self.ask("POST", _path(name, "reimage"), NodeLine, {"release": release})
 
+    def hand_over(self, name: str) -> NodeLine:
+        """Into production."""
+        return self.ask("POST", _path(name, "hand-over"), NodeLine)
+
+    def take_back(self, name: str) -> NodeLine:
+        """Out of production."""
+        return self.ask("POST", _path(name, "take-back"), NodeLine)
+
     def password(self, name: str, username: str, password: Secret) -> NodeLine:
         """Tell its BMC's password."""
         body = {"username": username, "password": password.reveal()}
@@ -148,6 +157,8 @@ class Client:
         headers = {"Authorization": f"Bearer {self.token.reveal()}", "Accept": "application/json"}
         if content is not None:
             headers["Content-Type"] = "application/json"
+        if method == "POST":
+            headers["Idempotency-Key"] = str(uuid.uuid4())
         connection = self._connection()
         try:
             connection.request(method, urlsplit(self.url).path + path, content, headers)

@@ -76,7 +76,7 @@ def test_each_route_that_changes_something_writes_one_line(site: Site) -> None:
     made = step("POST /v1/tokens", "token.create", "phone-7", Role.ADMIN)
     assert made["evidence"] == ["technician"]
     step("DELETE /v1/tokens/{name}", "token.revoke", "phone-7", Role.ADMIN)
-    assert tried == {route for route in BY_ROLE if not route.startswith("GET")}
+    assert tried == {route for route in BY_ROLE if not route.startswith(("GET", "POST /v1/rollouts"))}
     assert [line["number"] for line in lines(site)] == list(range(1, len(tried) + 1))
 
 
