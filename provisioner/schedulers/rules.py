@@ -26,14 +26,14 @@ def must_be_cordoned(scheduler: str, node: NodeName, view: SchedulerView, reason
 
 
 def may_be_lifted(scheduler: str, node: NodeName, view: SchedulerView, reason: OurReason) -> bool:
-    """Whether the cordon of this rollout is there, and nobody else's beside it. Raises `SchedulerError`."""
+    """Whether the cordon of this rollout is there, and the node can take jobs. Raises `SchedulerError`."""
     _must_be_known(scheduler, node, view)
     if _ours(scheduler, node, view, reason) is None:
         return False
     if view.away:
         remedy = "see that it runs on the node; then uncordon again"
         raise SchedulerError(scheduler, f"{node} is not given back: {view.away}", remedy)
-    return not view.vetoes(reason.rollout)
+    return True
 
 
 def must_be_ours(scheduler: str, node: NodeName, view: SchedulerView, reason: OurReason) -> None:

@@ -1,17 +1,23 @@
 """The schedulers that keep the same promises."""
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
 import pytest
+import pytest_asyncio
 
 from provisioner.capabilities.scheduler import Scheduler
 from provisioner.models.identifiers import NodeName
+from provisioner.schedulers.kubernetes import Kubernetes
+from provisioner.schedulers.kubernetes_api import KubernetesApi
 from provisioner.schedulers.node_names import NodeNames
 from provisioner.schedulers.none import NoScheduler
 from provisioner.schedulers.slurm import Slurm
 from provisioner.schedulers.slurm_scontrol import Commands
+from provisioner.schedulers.web import Web
+from tests.schedulers.kube_people import KubePeople
+from tests.schedulers.kube_server import KubeServer
 from tests.schedulers.site import Later, Site
 from tests.schedulers.slurm_cluster import Cluster, slurm_cluster
 from tests.schedulers.slurm_people import SlurmPeople
@@ -52,13 +58,40 @@ def slurm_commands(cluster: Cluster) -> Site:
 
 
 @pytest.fixture
+def kube() -> Iterator[KubeServer]:
+    """Start an API server of Kubernetes with two nodes."""
+    server = KubeServer()
+    server.start()
+    for node in _NODES:
+        server.add_node(node)
+    yield server
+    server.stop()
+
+
+@pytest_asyncio.fixture
+async def kubernetes(kube: KubeServer) -> AsyncIterator[Site]:
+    """Kubernetes over HTTP."""
+    clock, made = Later(), list[Kubernetes]()
+
+    def again() -> Scheduler:
+        headers = lambda: {"Authorization": f"Bearer {kube.token}"}  # noqa: E731
+        web = Web("kubernetes", kube.url, tls=None, headers=headers, timeout=timedelta(seconds=30))
+        made.append(Kubernetes(KubernetesApi(web), clock, NodeNames()))
+        return made[-1]
+
+    yield Site(again(), again, clock, _NODES, KubePeople(kube), kube.outage)
+    for one in made:
+        await one.close()
+
+
+@pytest.fixture
 def no_scheduler() -> Site:
     """A pool without one."""
     scheduler = NoScheduler()
     return Site(scheduler, lambda: scheduler, Later(), _NODES)
 
 
-_PEOPLED = [pytest.param("slurm_commands", marks=_SLURM)]
+_PEOPLED = ["kubernetes", pytest.param("slurm_commands", marks=_SLURM)]
 
 
 @pytest.fixture(params=[*_PEOPLED, "no_scheduler"])

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
@@ -71,7 +71,6 @@ class Site:
     nodes: tuple[NodeName, NodeName]
     people: People | None = None
     away: Callable[[], AbstractContextManager[None]] | None = None
-    made: list[Scheduler] = field(default_factory=list)
 
     @property
     def node(self) -> NodeName:

@@ -1,0 +1,204 @@
+"""A small API server of Kubernetes over real HTTP: nodes, pods, evictions, budgets, conflicts; and its bad days.
+
+Answers are shaped as Kubernetes' own (pkg/registry/core/pod/storage/eviction.go, apimachinery's Status).
+"""
+
+import asyncio
+import copy
+import threading
+from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+
+from tests.schedulers.kube_objects import Budget, merged, new_node, status
+
+_STOP_SECONDS = 10
+
+
+@dataclass
+class Fault:
+    """For the next `times` requests whose method and path hold `match`. `hang`: accepted, never answered."""
+
+    match: str
+    status: int = 503
+    times: int = 1
+    hang: bool = False
+    body: str = "the server is currently unable to handle the request"
+    headers: dict[str, str] = field(default_factory=dict)
+    after: bool = False
+    """The request is carried out, and only its answer is lost."""
+
+
+class KubeServer:
+    """Runs in a thread of its own; its state may be read and changed between requests."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[str, dict[str, Any]] = {}
+        self.pods: dict[str, dict[str, Any]] = {}
+        self.budgets: list[Budget] = []
+        self.token = "right-token"
+        self.faults: list[Fault] = []
+        self.down = False
+        self.linger = False
+        """Evicted pods stay, with a deletionTimestamp."""
+        self.seen: list[str] = []
+        self.port = 0
+        self._version = 100
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._runner: web.AppRunner | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def start(self) -> None:
+        self._thread.start()
+        self._wait(asyncio.run_coroutine_threadsafe(self._serve(), self._loop))
+
+    def stop(self) -> None:
+        assert self._runner is not None
+        self._wait(asyncio.run_coroutine_threadsafe(self._runner.cleanup(), self._loop))
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(_STOP_SECONDS)
+
+    @contextmanager
+    def outage(self) -> Iterator[None]:
+        """Connections are closed without an answer."""
+        self.down = True
+        yield
+        self.down = False
+
+    def add_node(self, name: str, **changes: Any) -> None:
+        self.nodes[name] = merged(new_node(name), changes)
+        self.touch(self.nodes[name])
+
+    def touch(self, item: dict[str, Any]) -> None:
+        """Somebody has changed it."""
+        self._version += 1
+        item["metadata"]["resourceVersion"] = str(self._version)
+
+    def add_pod(self, pod: dict[str, Any]) -> str:
+        """Its id."""
+        self.touch(pod)
+        name = f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
+        self.pods[name] = pod
+        return name
+
+    def _wait(self, future: Future[None]) -> None:
+        future.result(30)
+
+    async def _serve(self) -> None:
+        app = web.Application(middlewares=[self._front])
+        app.add_routes(
+            [
+                web.get("/api/v1/nodes", self._list_nodes),
+                web.get("/api/v1/nodes/{name}", self._get_node),
+                web.patch("/api/v1/nodes/{name}", self._patch_node),
+                web.get("/api/v1/pods", self._list_pods),
+                web.post("/api/v1/namespaces/{namespace}/pods/{name}/eviction", self._evict),
+                web.delete("/api/v1/namespaces/{namespace}/pods/{name}", self._delete),
+            ]
+        )
+        self._runner = web.AppRunner(app, shutdown_timeout=1)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, "127.0.0.1", 0)
+        await site.start()
+        self.port = self._runner.addresses[0][1]
+
+    @web.middleware
+    async def _front(self, request: web.Request, handler: Any) -> web.StreamResponse:
+        where = f"{request.method} {request.path_qs}"
+        self.seen.append(where)
+        if self.down:
+            assert request.transport is not None
+            request.transport.close()
+            return web.Response()
+        if request.headers.get("Authorization") != f"Bearer {self.token}":
+            return status(401, "Unauthorized", "Unauthorized")
+        fault = next((one for one in self.faults if one.match in where and one.times > 0), None)
+        if fault is None:
+            answer: web.StreamResponse = await handler(request)
+            return answer
+        fault.times -= 1
+        if fault.after:
+            await handler(request)
+        if fault.hang:
+            await asyncio.sleep(3600)
+        return status(fault.status, "Fault", fault.body, headers=fault.headers)
+
+    async def _list_nodes(self, request: web.Request) -> web.Response:
+        return self._page(request, sorted(self.nodes.items()))
+
+    async def _list_pods(self, request: web.Request) -> web.Response:
+        node = request.query.get("fieldSelector", "").removeprefix("spec.nodeName=")
+        chosen = [(name, pod) for name, pod in sorted(self.pods.items()) if not node or pod["spec"]["nodeName"] == node]
+        return self._page(request, chosen)
+
+    def _page(self, request: web.Request, items: list[tuple[str, dict[str, Any]]]) -> web.Response:
+        start, limit = int(request.query.get("continue", "0")), int(request.query.get("limit", "500"))
+        more = str(start + limit) if start + limit < len(items) else ""
+        return web.json_response(
+            {"metadata": {"continue": more}, "items": [item for _, item in items[start : start + limit]]}
+        )
+
+    async def _get_node(self, request: web.Request) -> web.Response:
+        node = self.nodes.get(request.match_info["name"])
+        return web.json_response(node) if node else status(404, "NotFound", "nodes not found")
+
+    async def _patch_node(self, request: web.Request) -> web.Response:
+        name = request.match_info["name"]
+        if request.content_type != "application/merge-patch+json":
+            return status(415, "UnsupportedMediaType", request.content_type)
+        patch = await request.json()
+        wanted = patch.get("metadata", {}).pop("resourceVersion", None)
+        if wanted is not None and wanted != self.nodes[name]["metadata"]["resourceVersion"]:
+            message = f'Operation cannot be fulfilled on nodes "{name}": the object has been modified'
+            return status(409, "Conflict", message)
+        self.nodes[name] = merged(copy.deepcopy(self.nodes[name]), patch)
+        self.touch(self.nodes[name])
+        return web.json_response(self.nodes[name])
+
+    async def _evict(self, request: web.Request) -> web.Response:
+        body = await request.json()
+        pod = self._find(request)
+        if pod is None:
+            return status(404, "NotFound", "pods not found")
+        if refused := self._another(pod, body.get("deleteOptions", {})):
+            return refused
+        matching = [one for one in self.budgets if one.covers(pod)]
+        if len(matching) > 1:
+            return status(500, "InternalError", "This pod has more than one PodDisruptionBudget")
+        for budget in matching:
+            healthy = sum(budget.covers(other) for other in self.pods.values())
+            if healthy - 1 < budget.min_available:
+                return budget.refusal(healthy)
+        self._end(pod)
+        return web.json_response({"kind": "Status", "status": "Success"}, status=201)
+
+    async def _delete(self, request: web.Request) -> web.Response:
+        pod = self._find(request)
+        if pod is None:
+            return status(404, "NotFound", "pods not found")
+        if refused := self._another(pod, await request.json()):
+            return refused
+        self._end(pod)
+        return web.json_response(pod)
+
+    def _find(self, request: web.Request) -> dict[str, Any] | None:
+        return self.pods.get(f"{request.match_info['namespace']}/{request.match_info['name']}")
+
+    def _another(self, pod: dict[str, Any], options: dict[str, Any]) -> web.Response | None:
+        uid = options.get("preconditions", {}).get("uid", pod["metadata"]["uid"])
+        if uid != pod["metadata"]["uid"]:
+            return status(409, "Conflict", "the UID in the precondition does not match the UID in record")
+        return None
+
+    def _end(self, pod: dict[str, Any]) -> None:
+        pod["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+        if not self.linger:
+            del self.pods[f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"]
