@@ -9,7 +9,8 @@ UNITS_PER_POWER = 8
 
 
 def units_of(scenario: Scenario) -> list[Unit]:
-    """Every unit; the last one is smaller where the nodes do not come out even."""
+    """Every unit; the last one is smaller where the nodes do not come out even. `BadInput` for what cannot be."""
+    scenario.check()
     units = []
     size = scenario.domain_size
     for number, first in enumerate(range(0, scenario.nodes, size)):

@@ -76,11 +76,15 @@ class Scenario:
         """Four in a compute tray of an NVLink domain, eight in a server by itself."""
         return 4 if self.domain_size > 1 else 8
 
-    def spec(self) -> Spec:
-        """The rollout that is asked for. Raises `BadInput` with every value that cannot be."""
+    def check(self) -> None:
+        """Raises `BadInput` with every value that cannot be."""
         found = [f"--{name.replace('_', '-')}: {text}" for name, text in _problems(self)]
         if found:
             raise BadInput("\n".join(found))
+
+    def spec(self) -> Spec:
+        """The rollout that is asked for."""
+        self.check()
         return Spec(
             name="simulation",
             pool="simulated",
