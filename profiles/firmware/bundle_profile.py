@@ -7,7 +7,7 @@ from profiles.fields import Name, Profile, Text
 from profiles.findings import Finding, ProfileError, did_you_mean
 from profiles.firmware.bundle import BundlePolicy, FirmwareBundle
 from profiles.firmware.catalog import FirmwareCatalog, ListedComponent
-from profiles.firmware.component import FirmwareComponent
+from profiles.firmware.component import FirmwareComponent, FirmwareRelease
 from profiles.firmware.release_list import nearest_version, rank_of
 from profiles.yaml_source import Located
 
@@ -36,6 +36,7 @@ def resolve_bundle(written: FirmwareBundleProfile, located: Located, catalog: Fi
     """The bundle with everything that the catalog knows; raise ProfileError with every version that it does not."""
     listed = {component.component: component for component in catalog.components}
     findings = list(_findings(written.versions, located, listed))
+    findings += [] if findings else _torn_boards(written.versions, located, listed)
     if findings:
         raise ProfileError(findings)
     return FirmwareBundle(
@@ -71,15 +72,36 @@ def _findings(
             yield located.finding(field, message, "name the floor or a later release")
 
 
+def _torn_boards(
+    versions: Mapping[str, str], located: Located, listed: Mapping[str, ListedComponent]
+) -> Iterator[Finding]:
+    """One file for a group of targets brings all of its components, wanted or not: a bundle names each of them."""
+    for name, version in versions.items():
+        component = listed[name]
+        artefact = _release(component, version).artefact
+        for other in listed.values():
+            if other.component == name or component.targets == "parts" or other.targets != component.targets:
+                continue
+            brought = [one.version for one in other.releases if one.artefact.sha256 == artefact.sha256]
+            named = versions.get(other.component)
+            if brought and (named is None or _release(other, named).version not in brought):
+                message = f"comes in {artefact.file}, which also brings {other.component} {brought[0]}"
+                yield located.finding(("versions", name), message, f'write {other.component}: "{brought[0]}" too')
+
+
 def _resolved(component: ListedComponent, versions: Mapping[str, str]) -> FirmwareComponent:
     """Facts and the release that is wanted. `after` names only components of the bundle: others are left alone."""
-    rank = rank_of(versions[component.component], component.releases)
-    if rank is None:
-        raise ValueError(f"{component.component}: {versions[component.component]} is not listed")
-    release = component.releases[rank]
+    release = _release(component, versions[component.component])
     facts = dict(component)
     return FirmwareComponent(
         **{**facts, "after": tuple(name for name in component.after if name in versions)},
         version=release.version,
         artefact=release.artefact,
     )
+
+
+def _release(component: ListedComponent, version: str) -> FirmwareRelease:
+    rank = rank_of(version, component.releases)
+    if rank is None:
+        raise ValueError(f"{component.component}: {version} is not listed")
+    return component.releases[rank]

@@ -3,17 +3,21 @@
 import hashlib
 import json
 from collections import Counter
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pytest
 
-from emulator.package import read_header, write_packages
+from emulator.package import Header, Image, write_packages
 from emulator.persona.firmware import Slot
 from emulator.persona.persona import Persona
 from profiles.firmware.bundle import FirmwareBundle
 from profiles.firmware.component import ComponentFacts, FirmwareComponent
 from profiles.release import Release
+from provisioner.firmware.package.inspect import inspect
+from provisioner.firmware.package.preflight import Claim, refusals
+from provisioner.firmware.package.source import BufferSource
 from provisioner.versions import Verdict, extract, verdict
 from tests.profiles.shipped import CATALOG, PERSONAS, VIRTUAL, persona_of
 from tests.requirements import need
@@ -47,6 +51,16 @@ def class_in(persona: Persona, component: ComponentFacts) -> str:
     return name
 
 
+def part_for(persona: Persona, component: ComponentFacts, content: bytes) -> Header:
+    """What the file brings for the component; a package of a whole board names devices by their SKU, not the server."""
+    headers = Image(content, len(content)).headers()
+    if len(headers) == 1:
+        return headers[0]
+    name = class_in(persona, component)
+    (header,) = [one for one in headers if one.sku == persona.components[name].sku]
+    return replace(header, component=name, hardware=persona.name)
+
+
 @pytest.mark.parametrize("bundle", BUNDLES, ids=lambda bundle: bundle.name)
 def test_the_firmware_files_are_those_that_the_servers_accept(bundle: FirmwareBundle, packages: Path) -> None:
     persona = persona_of(bundle.hardware_class)
@@ -55,9 +69,11 @@ def test_the_firmware_files_are_those_that_the_servers_accept(bundle: FirmwareBu
             content = (packages / release.artefact.file).read_bytes()
             assert release.artefact.sha256 == hashlib.sha256(content).hexdigest()
             assert release.artefact.size_bytes == len(content)
-            header = read_header(content)
+            header = part_for(persona, component, content)
             assert (header.component, header.hardware) == (class_in(persona, component), persona.name)
             assert extract(header.version, component.extract) == release.version
+            claim = Claim(component.component, release.version, component.extract, component.pldm)
+            assert refusals(release.artefact, inspect(BufferSource(content)), [claim]) == ()
 
 
 @pytest.mark.parametrize("bundle", BUNDLES, ids=lambda bundle: bundle.name)

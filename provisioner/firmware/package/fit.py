@@ -53,6 +53,13 @@ def fit(record: tuple[Descriptor, ...], device: DeviceIdentity) -> Fit:
     return Fit.UNKNOWN if missing else Fit.YES
 
 
+def not_for(package: PldmPackage, device: DeviceIdentity) -> PackageFinding:
+    """The package is for other devices: which."""
+    asked = "; or ".join(" and ".join(_said(one) for one in record) for record in _records(package)[:_SHOWN])
+    text = f"the package is not for it: it is for a device with {asked}; name the package of this model"
+    return PackageFinding(Severity.ERROR, device.name, None, text)
+
+
 def _version(package: Inspection, wanted: str, extract: str | None) -> Iterator[PackageFinding]:
     if not package.versions:
         text = f"this form ({package.kind}) does not tell its version: only its digest says that it is {wanted}"
@@ -72,9 +79,7 @@ def _device(package: PldmPackage, device: DeviceIdentity) -> Iterator[PackageFin
         text = "what was read of it does not tell whether the package is for it"
         yield PackageFinding(Severity.NOTE, device.name, None, text)
         return
-    asked = "; or ".join(" and ".join(_said(one) for one in record) for record in records[:_SHOWN])
-    text = f"the package is not for it: it is for a device with {asked}; name the package of this model"
-    yield PackageFinding(Severity.ERROR, device.name, None, text)
+    yield not_for(package, device)
 
 
 def _records(package: PldmPackage) -> list[tuple[Descriptor, ...]]:

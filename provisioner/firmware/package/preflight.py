@@ -7,7 +7,7 @@ from profiles.firmware.component import Artefact, PackagePart
 from provisioner import versions
 from provisioner.firmware.package.descriptors import TYPES, VENDOR_DEFINED
 from provisioner.firmware.package.finding import PackageFinding, Severity
-from provisioner.firmware.package.fit import DeviceIdentity, Fit, fit, package_findings
+from provisioner.firmware.package.fit import DeviceIdentity, Fit, fit, not_for, package_findings
 from provisioner.firmware.package.inspect import Inspection
 from provisioner.firmware.package.model import ComponentImage, Descriptor, DeviceRecord, DownstreamRecord, PldmPackage
 
@@ -76,12 +76,15 @@ def _findings(found: Inspection, claim: Claim) -> Iterator[PackageFinding]:
     if found.package is None or claim.part is None:
         yield from package_findings(found, claim.version, extract=claim.extract)
         return
-    records = list(_records(found.package))
-    fitting = [one for one in records if fit(one[1].descriptors, device_of(claim)) is not Fit.NO]
-    if records and not fitting:
-        yield from package_findings(found, claim.version, extract=claim.extract, devices=[device_of(claim)])
+    device = device_of(claim)
+    records = [(part, record, fit(record.descriptors, device)) for part, record in _records(found.package)]
+    certain = [(part, record) for part, record, answer in records if answer is Fit.YES]
+    fitting = certain or [(part, record) for part, record, answer in records if answer is Fit.UNKNOWN]
+    images = tuple(_images(found.package, fitting if records else None, claim.part.identifier))
+    if records and not images and not certain:
+        yield not_for(found.package, device)
         return
-    yield from _of_images(tuple(_images(found.package, fitting, claim.part.identifier)), found.package, claim)
+    yield from _of_images(images, found.package, claim)
 
 
 def _of_images(images: Sequence[ComponentImage], package: PldmPackage, claim: Claim) -> Iterator[PackageFinding]:
@@ -127,11 +130,12 @@ def _records(package: PldmPackage) -> Iterator[tuple[PldmPackage, _Record]]:
 
 
 def _images(
-    package: PldmPackage, fitting: Sequence[tuple[PldmPackage, _Record]], identifier: int | None
+    package: PldmPackage, fitting: Sequence[tuple[PldmPackage, _Record]] | None, identifier: int | None
 ) -> Iterator[ComponentImage]:
-    """Those that a fitting record names, and a package without records holds; with the identifier, if there is one."""
-    places = {(id(part), index): part for part, record in fitting for index in record.components}
-    named = [part.components[index] for (_, index), part in places.items()] if fitting else list(package.components)
+    """Those that a fitting record names; all of a package without records (None). By the identifier, if given."""
+    places = {(id(part), index): part for part, record in fitting or () for index in record.components}
+    named = [part.components[index] for (_, index), part in places.items()]
+    named = list(package.components) if fitting is None else named
     return (one for one in named if identifier is None or one.identifier == identifier)
 
 
