@@ -73,7 +73,10 @@ async def test_decisions_approvals_and_gates_come_back(store: Store) -> None:
     key = GateKey(1, 0)
     waves = (replace(stopped.waves[0], state=WaveState.JUDGED, verdict=Verdict.INCONCLUSIVE), *stopped.waves[1:])
     decided = people.decide(replace(stopped, waves=waves), key, Verdict.PASS, "ann", "looked at it")
-    await store.rollouts.add(kept(decided))
+    seen = kept(a_rollout())
+    await store.rollouts.add(seen)
+    await store.rollouts.claim("r1", "a", START, minutes(1))
+    await store.rollouts.keep(seen, decided, minutes(1), told=[])
     read = (await store.rollouts.get("r1")).rollout
     assert read.decisions == decided.decisions
     assert (read.irreversible_approved_by, read.approved_by) == ("bob", "ann")
