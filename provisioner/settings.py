@@ -21,6 +21,8 @@ from provisioner.models.channel import Channel
 from provisioner.models.secret import Secret
 from provisioner.network_boot.settings import NetworkBoot, SigningKey
 from provisioner.pool_settings import PoolSettings
+from provisioner.schedulers.settings import SchedulerSettings
+from provisioner.schedulers.settings import below as scheduler_below
 
 _SMALLER = "name smaller ranges, such as 10.0.0.0/16"
 
@@ -147,7 +149,7 @@ class Site(Profile):
 
     `mirrors`: what `base.mirror` of image profiles names; `debian` is the build host's own apt sources where absent.
     `site_files`: the folder with the files that image profiles name by digest. `signing_keys`: what `sign_key` of image
-    profiles names.
+    profiles names. `schedulers`: what `scheduler` of pools names.
     """
 
     name: Name
@@ -171,9 +173,22 @@ class Site(Profile):
     channels: dict[Channel, ChannelSettings] = Field(default_factory=dict)
     freezes: tuple[FreezeSettings, ...] = ()
     trust: Trust | None = None
+    schedulers: dict[Name, SchedulerSettings] = Field(default_factory=dict)
     speed: Annotated[
         Number, Field(ge=0, le=10_000, description="1 for hardware; emulated seconds per second; 0: no waiting")
     ] = 1
+
+    @model_validator(mode="after")
+    def _pools_have_their_schedulers(self) -> "Site":
+        known = ", ".join(sorted(self.schedulers)) or "nothing"
+        refuse_if_any(
+            Problem(
+                ("pools", name, "scheduler"), f"{pool.scheduler!r} is not under schedulers, but {known}", "add it there"
+            )
+            for name, pool in self.pools.items()
+            if pool.scheduler is not None and pool.scheduler not in self.schedulers
+        )
+        return self
 
     @property
     def url(self) -> str:
@@ -225,6 +240,7 @@ def load_site(path: Path, environment: Environment | None = None) -> Site:
     if site.trust is not None:
         changes["trust"] = site.trust.below(folder)
     changes["signing_keys"] = {name: key.below(folder) for name, key in site.signing_keys.items()}
+    changes["schedulers"] = {name: scheduler_below(one, folder) for name, one in site.schedulers.items()}
     if env.database_url is not None:
         changes["database_url"] = env.database_url
     return site.model_copy(update=changes)

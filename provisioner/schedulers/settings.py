@@ -1,13 +1,14 @@
 """`schedulers` in site.yaml: who places jobs on the nodes of which pools."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
 from profiles.fields import Duration, Profile, Text
-from profiles.problems import refuse
+from profiles.problems import Problem, refuse, refuse_if_any
 
 _PLACE = "{node}"
 
@@ -71,8 +72,23 @@ class NoSchedulerSettings(Profile):
     kind: Literal["none"]
 
 
+_KINDS = ("slurm", "slurmrestd", "kubernetes", "none")
+
+
+def _has_a_kind(value: Any) -> Any:
+    """Which fields there may be depends on it, so it is looked at first."""
+    if isinstance(value, Mapping) and value.get("kind") not in _KINDS:
+        kind = value.get("kind")
+        message = "is missing" if kind is None else f"{kind!r} is no kind of scheduler"
+        refuse_if_any([Problem(("kind",), message, f"write one of {', '.join(_KINDS)}")])
+    return value
+
+
 SchedulerSettings = Annotated[
-    SlurmSettings | SlurmrestdSettings | KubernetesSettings | NoSchedulerSettings, Field(discriminator="kind")
+    Annotated[
+        SlurmSettings | SlurmrestdSettings | KubernetesSettings | NoSchedulerSettings, Field(discriminator="kind")
+    ],
+    BeforeValidator(_has_a_kind),
 ]
 
 
