@@ -4,8 +4,8 @@ import asyncio
 import os
 import signal
 import socket
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
 from datetime import timedelta
 from typing import Any
 
@@ -14,7 +14,7 @@ import uvicorn
 from uvicorn.importer import import_from_string
 
 from provisioner.campaign_loop import keep_campaigns
-from provisioner.capabilities.jobs import NoJobs
+from provisioner.capabilities.jobs import Jobs
 from provisioner.capabilities.service import Service
 from provisioner.discovery_loop import keep_looking
 from provisioner.drift_loop import keep_watching
@@ -23,13 +23,14 @@ from provisioner.network_boot.child import keep_answering
 from provisioner.network_boot.follow import LeaseWatch
 from provisioner.network_boot.readiness import lacks, occupied, refuse_lacks
 from provisioner.network_boot.settings import DhcpMode
+from provisioner.pool_schedulers import pool_schedulers
 from provisioner.promotion_loop import keep_counting, keep_promotions
 from provisioner.rollout_loop import keep_rollouts
 from provisioner.services.drift import Rate
 from provisioner.services.following import Follower
 from provisioner.services.rolling import Controller
 from provisioner.settings import Environment
-from provisioner.upkeep import upkeep
+from provisioner.upkeep import bring_packages, upkeep
 from provisioner.wiring import Checked, Running, dhcp_place, running
 
 _log = structlog.get_logger(__name__)
@@ -63,12 +64,13 @@ async def serve(checked: Checked, environment: Environment, beside: Beside | Non
     """Until SIGINT or SIGTERM. `beside` runs as long as the server and may stop it. Raises `BadInput`."""
     refuse_lacks((*lacks(checked.site.network_boot, checked.site.url), *occupied(checked.site.network_boot)))
     with _listener(checked) as listener:
-        async with running(checked, environment) as live:
+        async with running(checked, environment) as live, _schedulers(live) as jobs:
             server = Server(_config(live))
             loops = [live.awake.watch(), live.reconciler.run(), upkeep(live.store, live.engine, live.slots)]
             full = live.site.network_boot.dhcp is DhcpMode.FULL
             loops += [keep_looking(live.site.discovery, live.service, leases=full)]
-            loops += _fleet(live)
+            loops += _fleet(live, jobs)
+            loops += [bring_packages(live.service.world.artefacts, live.missing_packages)]
             loops += _dhcp(live)
             loops += [_guard(live)] if live.slot else []
             loops += [beside(live, server)] if beside else []
@@ -76,7 +78,7 @@ async def serve(checked: Checked, environment: Environment, beside: Beside | Non
                 await _serve(server, listener, loops)
 
 
-def _fleet(live: Running) -> list[Coroutine[Any, Any, None]]:
+def _fleet(live: Running, jobs: Mapping[str, Jobs]) -> list[Coroutine[Any, Any, None]]:
     """What concerns many nodes at once."""
     service, clock = live.service, live.service.world.clock
     period = max(1.0, clock.wall(_CAMPAIGNS_EVERY))
@@ -84,13 +86,16 @@ def _fleet(live: Running) -> list[Coroutine[Any, Any, None]]:
         keep_campaigns(service.world, service.campaigns, period),
         keep_promotions(service.world, service.promotion, period),
         keep_counting(service.world, service.promotion, max(1.0, clock.wall(_SOAK_EVERY))),
-        keep_rollouts(clock, service.rollouts, _controller(service), _follower(service), period),
+        keep_rollouts(clock, service.rollouts, _controller(service, jobs), _follower(service), period),
         keep_watching(service.world, service.drift, Rate(live.site.drift.every, _passes(live.site.drift.every))),
     ]
 
 
-def _controller(service: Service) -> Controller:
-    jobs = dict.fromkeys(service.pools, NoJobs())
+def _schedulers(live: Running) -> AbstractAsyncContextManager[Mapping[str, Jobs]]:
+    return pool_schedulers(live.service.pools, live.site.schedulers, live.service.world.clock)
+
+
+def _controller(service: Service, jobs: Mapping[str, Jobs]) -> Controller:
     return Controller(service.world, service.rollouts, service.turns, jobs)
 
 
