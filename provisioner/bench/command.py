@@ -1,11 +1,12 @@
 """`firstlight bench`: figures of one run on this machine, as a table and as JSON."""
 
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
 
 from profiles.loader import SHIPPED
-from provisioner.bench import boot, emulator, images, inventory, served
+from provisioner.bench import boot, emulator, images, inventory, rollout, served
 from provisioner.bench.firmware import firmware_of
 from provisioner.bench.line import measure
 from provisioner.bench.report import Json, keep, show
@@ -90,6 +91,23 @@ def boot_of(
     show("bench boot: files", {one.server: one.figures() for one in files})
     typer.echo("The core that is busy to 100 % bounds the decisions; where none is, something else ran on these cores.")
     keep(json_file, {"decisions": [one.as_dict() for one in decisions], "files": [one.as_dict() for one in files]})
+
+
+@bench_app.command("rollout")
+def rollout_of(
+    planned: Annotated[int, typer.Option(min=20, max=200_000, help="Servers that are planned.")] = 100_000,
+    nodes: Annotated[
+        int, typer.Option(min=20, max=100_000, help="Servers that are taken to another release.")
+    ] = 10_000,
+    json_file: Json = None,
+) -> None:
+    """Plan a rollout, and take one to its end step by step: each server a unit, 32 of them on a leaf.
+
+    Every server answers at once, so that all units in hand move in each step: real ones spread that. CPU time alone.
+    """
+    figures = rollout.measure(planned, nodes)
+    show("bench rollout", figures.columns())
+    keep(json_file, asdict(figures))
 
 
 @bench_app.command("images")
