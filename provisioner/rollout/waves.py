@@ -69,8 +69,10 @@ def _is_finished(work: Work, wave: Wave) -> bool:
 
 
 def _soak(work: Work, wave: Wave) -> None:
-    names = [name for name in work.plan.waves[wave.number] if work.state_of(name) is UnitState.ON_NEW]
-    up = sum(work.up[name] for name in names)
+    tasks = work.tasks
+    taken = [name for name in work.plan.waves[wave.number] if name in tasks]
+    names = [name for name in taken if tasks[name].state is UnitState.ON_NEW]
+    up = sum([work.up[name] for name in names])
     hours = work.elapsed.total_seconds() / 3600
     wave = replace(wave, soaked=wave.soaked + work.elapsed, node_hours=wave.node_hours + up * hours)
     work.waves[wave.number] = wave
