@@ -3,16 +3,19 @@
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
 from provisioner.capabilities.scheduler import Scheduler
 from provisioner.models.identifiers import NodeName
+from provisioner.schedulers.factory import scheduler_for
 from provisioner.schedulers.kubernetes import Kubernetes
 from provisioner.schedulers.kubernetes_api import KubernetesApi
 from provisioner.schedulers.node_names import NodeNames
 from provisioner.schedulers.none import NoScheduler
+from provisioner.schedulers.settings import SlurmrestdSettings
 from provisioner.schedulers.slurm import Slurm
 from provisioner.schedulers.slurm_scontrol import Commands
 from provisioner.schedulers.web import Web
@@ -20,6 +23,7 @@ from tests.schedulers.kube_people import KubePeople
 from tests.schedulers.kube_server import KubeServer
 from tests.schedulers.site import Later, Site
 from tests.schedulers.slurm_cluster import Cluster, slurm_cluster
+from tests.schedulers.slurm_gateway import Gateway
 from tests.schedulers.slurm_people import SlurmPeople
 
 _SLURM = [pytest.mark.slow, pytest.mark.xdist_group("slurm")]
@@ -57,6 +61,26 @@ def slurm_commands(cluster: Cluster) -> Site:
     return Site(again(), again, clock, _NODES, SlurmPeople(cluster), away)
 
 
+@pytest_asyncio.fixture
+async def slurmrestd(cluster: Cluster, tmp_path: Path) -> AsyncIterator[Site]:
+    """Slurm by a REST API that can change nodes; it cannot put jobs back into the queue."""
+    clock, made = Later(), list[Scheduler]()
+    token = tmp_path / "token"
+    token.write_text(cluster.token())
+    gateway = Gateway(cluster)
+    gateway.start()
+
+    def again() -> Scheduler:
+        settings = SlurmrestdSettings(kind="slurmrestd", url=gateway.url, user="root", token_file=token)
+        made.append(scheduler_for(settings, clock))
+        return made[-1]
+
+    yield Site(again(), again, clock, _NODES, SlurmPeople(cluster), gateway.outage, requeues=False)
+    for one in made:
+        await one.close()
+    gateway.stop()
+
+
 @pytest.fixture
 def kube() -> Iterator[KubeServer]:
     """Start an API server of Kubernetes with two nodes."""
@@ -91,7 +115,7 @@ def no_scheduler() -> Site:
     return Site(scheduler, lambda: scheduler, Later(), _NODES)
 
 
-_PEOPLED = ["kubernetes", pytest.param("slurm_commands", marks=_SLURM)]
+_PEOPLED = ["kubernetes", *(pytest.param(name, marks=_SLURM) for name in ("slurm_commands", "slurmrestd"))]
 
 
 @pytest.fixture(params=[*_PEOPLED, "no_scheduler"])

@@ -5,18 +5,14 @@ Answers are shaped as Kubernetes' own (pkg/registry/core/pod/storage/eviction.go
 
 import asyncio
 import copy
-import threading
-from collections.abc import Iterator
-from concurrent.futures import Future
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from aiohttp import web
 
 from tests.schedulers.kube_objects import Budget, merged, new_node, status
-
-_STOP_SECONDS = 10
+from tests.schedulers.served import Served
 
 
 @dataclass
@@ -33,45 +29,32 @@ class Fault:
     """The request is carried out, and only its answer is lost."""
 
 
-class KubeServer:
-    """Runs in a thread of its own; its state may be read and changed between requests."""
+class KubeServer(Served):
+    """Of one cluster."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.nodes: dict[str, dict[str, Any]] = {}
         self.pods: dict[str, dict[str, Any]] = {}
         self.budgets: list[Budget] = []
         self.token = "right-token"
         self.faults: list[Fault] = []
-        self.down = False
         self.linger = False
         """Evicted pods stay, with a deletionTimestamp."""
         self.seen: list[str] = []
-        self.port = 0
+        self.before_patch: Callable[[], None] | None = None
+        """What somebody does between a reading and the next change, once."""
         self._version = 100
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
-        self._runner: web.AppRunner | None = None
 
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
-
-    def start(self) -> None:
-        self._thread.start()
-        self._wait(asyncio.run_coroutine_threadsafe(self._serve(), self._loop))
-
-    def stop(self) -> None:
-        assert self._runner is not None
-        self._wait(asyncio.run_coroutine_threadsafe(self._runner.cleanup(), self._loop))
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(_STOP_SECONDS)
-
-    @contextmanager
-    def outage(self) -> Iterator[None]:
-        """Connections are closed without an answer."""
-        self.down = True
-        yield
-        self.down = False
+    def routes(self) -> list[web.RouteDef]:
+        return [
+            web.get("/api/v1/nodes", self._list_nodes),
+            web.get("/api/v1/nodes/{name}", self._get_node),
+            web.patch("/api/v1/nodes/{name}", self._patch_node),
+            web.get("/api/v1/pods", self._list_pods),
+            web.post("/api/v1/namespaces/{namespace}/pods/{name}/eviction", self._evict),
+            web.delete("/api/v1/namespaces/{namespace}/pods/{name}", self._delete),
+        ]
 
     def add_node(self, name: str, **changes: Any) -> None:
         self.nodes[name] = merged(new_node(name), changes)
@@ -89,35 +72,9 @@ class KubeServer:
         self.pods[name] = pod
         return name
 
-    def _wait(self, future: Future[None]) -> None:
-        future.result(30)
-
-    async def _serve(self) -> None:
-        app = web.Application(middlewares=[self._front])
-        app.add_routes(
-            [
-                web.get("/api/v1/nodes", self._list_nodes),
-                web.get("/api/v1/nodes/{name}", self._get_node),
-                web.patch("/api/v1/nodes/{name}", self._patch_node),
-                web.get("/api/v1/pods", self._list_pods),
-                web.post("/api/v1/namespaces/{namespace}/pods/{name}/eviction", self._evict),
-                web.delete("/api/v1/namespaces/{namespace}/pods/{name}", self._delete),
-            ]
-        )
-        self._runner = web.AppRunner(app, shutdown_timeout=1)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", 0)
-        await site.start()
-        self.port = self._runner.addresses[0][1]
-
-    @web.middleware
-    async def _front(self, request: web.Request, handler: Any) -> web.StreamResponse:
+    async def front(self, request: web.Request, handler: Any) -> web.StreamResponse:
         where = f"{request.method} {request.path_qs}"
         self.seen.append(where)
-        if self.down:
-            assert request.transport is not None
-            request.transport.close()
-            return web.Response()
         if request.headers.get("Authorization") != f"Bearer {self.token}":
             return status(401, "Unauthorized", "Unauthorized")
         fault = next((one for one in self.faults if one.match in where and one.times > 0), None)
@@ -155,6 +112,9 @@ class KubeServer:
         if request.content_type != "application/merge-patch+json":
             return status(415, "UnsupportedMediaType", request.content_type)
         patch = await request.json()
+        if self.before_patch is not None:
+            slip_in, self.before_patch = self.before_patch, None
+            slip_in()
         wanted = patch.get("metadata", {}).pop("resourceVersion", None)
         if wanted is not None and wanted != self.nodes[name]["metadata"]["resourceVersion"]:
             message = f'Operation cannot be fulfilled on nodes "{name}": the object has been modified'

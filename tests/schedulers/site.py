@@ -60,9 +60,10 @@ class Later:
 
 @dataclass
 class Site:
-    """One scheduler with two nodes in service, `other` labels on them.
+    """One scheduler with two nodes in service.
 
-    `again`: the adapter as another process makes it. `away`: the scheduler does not answer meanwhile.
+    `again`: the adapter as another process makes it. `away`: the scheduler does not answer meanwhile. `requeues`: there
+    is a way to put a job back into the queue.
     """
 
     scheduler: Scheduler
@@ -71,6 +72,7 @@ class Site:
     nodes: tuple[NodeName, NodeName]
     people: People | None = None
     away: Callable[[], AbstractContextManager[None]] | None = None
+    requeues: bool = True
 
     @property
     def node(self) -> NodeName:
