@@ -34,7 +34,7 @@ class ArtefactFile(FileResponse):
     uploads: UploadLimit | None = None
     """Where set, it leaves no faster than this."""
     pulled: Callable[[int, bool], None] | None = None
-    """Where set, told at the end how many bytes left, and whether that was the whole answer."""
+    """Where set, told how many bytes left, and whether that was all: before the first one (0), and at the end."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answers a range that cannot be, and one file too many, with a problem."""
@@ -45,6 +45,8 @@ class ArtefactFile(FileResponse):
 
         async def counted(message: Message) -> None:
             nonlocal sent, whole, good
+            if good and not sent and message.get("body") and self.pulled is not None:
+                self.pulled(sent, whole)
             await send(message)
             if message["type"] == "http.response.start":
                 good = message["status"] < 300

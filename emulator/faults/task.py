@@ -81,4 +81,11 @@ FAULTS: tuple[Fault, ...] = (
         "quadsproject/badfish#29",
         {"name": "Update by another client", "busy": True},
     ),
+    Fault(
+        "image-not-fetched",
+        "of a pull no more than `bytes` arrive (0: the server is never reached); then its task ends in Exception, or "
+        "stays as it is (`hangs`)",
+        "dell/iDRAC-Redfish-Scripting#314: the job of a pull fails, a push of the same image works",
+        {"bytes": 0, "hangs": False},
+    ),
 )

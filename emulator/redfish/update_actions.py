@@ -3,15 +3,13 @@
 from dataclasses import replace
 from typing import Any
 
-import aiohttp
-
 from emulator.machine.machine import Machine
 from emulator.machine.update_offers import offers
-from emulator.machine.update_orders import Load, Order, Upload
-from emulator.netboot.fetch import shown
-from emulator.package import START_BYTES, Image
+from emulator.machine.update_orders import Order, Upload
+from emulator.package import Image
 from emulator.redfish.errors import RedfishError, not_found, not_in_list, wrong_type
 from emulator.redfish.http import Request, Response
+from emulator.redfish.image_fetch import fetch_later
 from emulator.redfish.router import Route
 from emulator.redfish.software_inventory import entries
 from emulator.redfish.update_order import (
@@ -37,7 +35,6 @@ _SIMPLE = (
     WINDOW,
 )
 _SCHEMES = ("http", "https", "tftp", "nfs", "cifs", "ftp", "sftp", "scp")
-_FETCHED = ("http", "https")
 _UPON = {"Now": "Immediate", "NowAndReboot": "OnReset", "NextReboot": "OnReset"}
 
 
@@ -53,7 +50,7 @@ async def simple_update(request: Request) -> Response:
     address = _address(machine, address, body.get("TransferProtocol"))
     login = (_text(body, "Username"), _text(body, "Password"))
     targets = read_targets(machine, body.get("Targets"))
-    return await begin(request, _download(machine, address, *login), body, targets)
+    return await begin(request, fetch_later(machine, address, *login), body, targets)
 
 
 async def start_update(request: Request) -> Response:
@@ -121,37 +118,6 @@ def _text(body: dict[str, Any], name: str) -> str:
     if not isinstance(value, str):
         raise wrong_type(value, name)
     return value
-
-
-def _download(machine: Machine, address: str, username: str, password: str) -> Load:
-    async def load() -> Image:
-        scheme = address.partition("://")[0].lower()
-        if scheme not in _FETCHED:
-            raise OSError(f"no server answers over {scheme.upper()}; this emulator fetches over HTTP and HTTPS only")
-        offered = offers(machine.board)
-        login = aiohttp.BasicAuth(username, password) if username else None
-        try:
-            async with machine.client.get(address, auth=login, ssl=offered.verifies_servers) as answer:
-                if answer.status >= 400:
-                    raise ValueError(f"{shown(address)} answered {answer.status}")
-                return await _counted(answer, offered.most_bytes)
-        except aiohttp.ClientConnectorError:  # its message names the host, no more
-            raise
-        except aiohttp.ClientError as error:  # its message may repeat the whole address, and with it a key
-            raise ValueError(f"{shown(address)} cannot be fetched: {type(error).__name__}") from error
-
-    return load
-
-
-async def _counted(answer: aiohttp.ClientResponse, most_bytes: int | None) -> Image:
-    start_bytes, size = bytearray(), 0
-    async for chunk in answer.content.iter_chunked(2**16):
-        size += len(chunk)
-        if most_bytes and size > most_bytes:
-            raise ValueError(f"the image has more than {most_bytes} bytes")
-        if len(start_bytes) < START_BYTES:
-            start_bytes += chunk
-    return Image(bytes(start_bytes[:START_BYTES]), size)
 
 
 async def _never() -> Image:

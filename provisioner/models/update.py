@@ -1,6 +1,6 @@
 """A firmware update as it is asked of a BMC, and what the BMC says that it takes. Names are DMTF's (DSP0268)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +19,8 @@ class UpdateOrder:
     """Only these, in this order; empty: any that the BMC offers, best first."""
     oem: Mapping[str, Any] = field(default_factory=dict)
     """OemParameters of a multipart push, such as the preserve flags of Supermicro; empty: the part is left out."""
+    trying: Callable[[Transport], None] = lambda _: None
+    """Called with each transport just before it is tried: the last one is how it went, even if the answer is lost."""
 
 
 @dataclass(frozen=True, slots=True)

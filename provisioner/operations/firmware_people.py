@@ -51,15 +51,15 @@ def busy_too_long(node: Node, component: str, why: str) -> NeedsPerson:
     )
 
 
-def stalled(node: Node, component: str, task: str, why: str) -> NeedsPerson:
-    """Our own update has stopped, and may be at work all the same."""
+def stalled(node: Node, component: str, task: str, why: str, server: str = "") -> NeedsPerson:
+    """Our own update has stopped, and may be at work all the same. `server`: where the BMC never came for it."""
     return NeedsPerson(
         f"{component}: {why}; the old version runs, and nothing is sent again or reset under it",
         Instruction(
             owner=Owner.TECHNICIAN,
             where=node.place,
-            what=f"leave the server powered. Look at task {task} on the BMC: if it still writes, wait until it ends; "
-            "if it hangs, reset the BMC from its own page and wait until it answers; "
+            what=f"leave the server powered. {_way_to(server)}Look at task {task} on the BMC: if it still writes, wait "
+            "until it ends; if it hangs, reset the BMC from its own page and wait until it answers; "
             f"then: firstlight node release {node.name}",
             done_when=f"the BMC lists the task no more or says how it ended; the version of {component} decides then",
         ),
@@ -114,19 +114,33 @@ def undeclared(node: Node, activation: Activation, domains: Sequence[str]) -> Ne
     )
 
 
-def keeps_failing(node: Node, failures: Sequence[str], *, tries: int, refused: bool) -> NeedsPerson:
-    """So often, or refused with words: no further try by itself. `failures`: class, part and what was seen."""
+def keeps_failing(node: Node, failures: Sequence[str], *, tries: int, refused: bool, server: str = "") -> NeedsPerson:
+    """So often, or refused with words: no further try by itself. `failures`: class, part and what was seen.
+
+    `server`: where the BMC never came for a package.
+    """
     count = "the BMC refused it" if refused else f"tried {tries} times"
     return NeedsPerson(
         f"{count}, and not all firmware is as the bundle says: {'; '.join(failures)}",
         Instruction(
             owner=Owner.TECHNICIAN,
             where=node.place,
-            what="do not put the server to work: its firmware is mixed. Read the reason and the BMC's event log; for "
-            "a part that keeps its old version, shut the host down, pull all power cords for 60 seconds and plug them "
-            "in again; if it fails once more after the release, replace the part that the reason names; "
+            what=f"do not put the server to work: its firmware is mixed. {_way_to(server)}Read the reason and the "
+            "BMC's event log; for a part that keeps its old version, shut the host down, pull all power cords for 60 "
+            "seconds and plug them in again; if it fails once more after the release, replace the part that the reason "
+            "names; "
             f"then: firstlight node release {node.name}",
             part="the part that the reason names, if it fails again",
             done_when="every part reports the version of the bundle",
         ),
+    )
+
+
+def _way_to(server: str) -> str:
+    """What to check where a BMC does not come for its package."""
+    if not server:
+        return ""
+    return (
+        f"From the BMC's network, open {server}: check the route, the firewall, the certificate if it is HTTPS, and "
+        "that public_url in site.yaml is an address which BMCs reach; if a proxy serves it, its log tells more. "
     )

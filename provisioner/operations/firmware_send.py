@@ -16,6 +16,7 @@ from provisioner.models.update import UpdateOrder
 from provisioner.operations.firmware_look import LOOK_EVERY, Look, open_entries, see, see_all
 from provisioner.operations.firmware_packages import package_of
 from provisioner.operations.firmware_people import busy_too_long, does_not_fit
+from provisioner.operations.firmware_pulls import order_of
 from provisioner.operations.reach import bmc_of, tell, until
 
 _BUSY_LIMIT = timedelta(hours=2)
@@ -129,7 +130,7 @@ async def _send(world: World, bmc: Bmc, entries: Sequence[Entry], update: Update
     Why the BMC does not take it now, if it is busy.
     """
     targets = _targets(entries, update)
-    order = UpdateOrder(package, targets, update.transports, update.oem)
+    order = await order_of(world, bmc, entries, UpdateOrder(package, targets, update.transports, update.oem))
     now, listed = world.clock.now(), [task.uri for task in await bmc.tasks()]
     live_until = now + timedelta(seconds=world.clock.wall(2 * update.expected))
     change = Change(Phase.UPLOADED, now, f"sending {update.file}")

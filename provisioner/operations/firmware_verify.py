@@ -12,6 +12,7 @@ from provisioner.models.identifiers import RunKey
 from provisioner.operations.conclude import TRIES
 from provisioner.operations.firmware_look import LOOK_EVERY, Look, open_entries, see
 from provisioner.operations.firmware_people import keeps_failing
+from provisioner.operations.firmware_pulls import fetched_words, server_to_reach
 from provisioner.operations.firmware_send import REFUSED
 from provisioner.operations.reach import bmc_of, tell, until
 
@@ -31,16 +32,17 @@ async def verify_stage(world: World, key: RunKey, components: Sequence[str]) -> 
     await _await_jobs(world, key, components)
     entries = await _verifying(world, key, components)
     look = await _settled(world, key, entries)
+    node = await world.nodes.get(key.node)
     for entry in entries:
-        await _judge(world, look, entry)
+        await _judge(world, look, entry, fetched_words(world, node.bmc, entry))
     failures = await _failures(world, key, components, look)
     if not failures:
         return
     told = [f"{one.name} {one.what.version}: {one.reason.removeprefix(REFUSED)}" for one in failures]
-    node = await world.nodes.get(key.node)
     refused = any(one.reason.startswith(REFUSED) for one in failures)
     if refused or node.failures + 1 >= TRIES:
-        raise keeps_failing(node, told, tries=node.failures + 1, refused=refused)
+        server = server_to_reach(world, failures)
+        raise keeps_failing(node, told, tries=node.failures + 1, refused=refused, server=server)
     raise NotAchieved(str(node.bmc), f"firmware is not as the bundle says: {'; '.join(told)}")
 
 
@@ -87,12 +89,12 @@ async def _settled(world: World, key: RunKey, entries: Sequence[Entry]) -> Look:
     return look
 
 
-async def _judge(world: World, look: Look, entry: Entry) -> None:
+async def _judge(world: World, look: Look, entry: Entry, fetched: str) -> None:
     proof, now = look.proof(entry), world.clock.now()
     if proof.runs:
         change = Change(Phase.DONE, now, f"runs in {', '.join(proof.parts)}", seen=True)
     elif not proof.silent or entry.what.component not in {one.component for one in look.bundle.components}:
-        change = Change(Phase.FAILED, now, f"activated, and {'; '.join(proof.left)}", seen=True)
+        change = Change(Phase.FAILED, now, f"activated, and {'; '.join(proof.left)}{fetched}", seen=True)
     elif entry.phase is Phase.UNKNOWN:
         return
     else:

@@ -22,6 +22,7 @@ from provisioner.models.identifiers import RunKey, TaskUri
 from provisioner.models.inventory import Task
 from provisioner.operations.firmware_look import LOOK_EVERY, Look, open_entries, see
 from provisioner.operations.firmware_people import stalled
+from provisioner.operations.firmware_pulls import fetched_words, server_to_reach
 from provisioner.operations.firmware_send import attach
 from provisioner.operations.reach import bmc_of, tell, until
 
@@ -54,7 +55,7 @@ async def await_update(world: World, key: RunKey, components: Sequence[str]) -> 
             if task is None:
                 return await _unseen(world, key, bmc, group)
             watch = watched(watch, task, time())
-            if await _has_ended(world, group, task, waited=time() - watch.since):
+            if await _has_ended(world, bmc, group, task, waited=time() - watch.since):
                 return True
             await tell(world, key, f"flashing {' and '.join(one.name for one in group)}", task.percent)
             limits = {"unchanged": world.clock.limit(_UNCHANGED), "unsaid": world.clock.limit(_UNSAID)}
@@ -73,14 +74,13 @@ async def _look(bmc: Bmc, task: TaskUri) -> Task | None:
         return None
 
 
-async def _has_ended(world: World, group: Sequence[Entry], task: Task, *, waited: float) -> bool:
+async def _has_ended(world: World, bmc: Bmc, group: Sequence[Entry], task: Task, *, waited: float) -> bool:
     verdict, now = judge_task(task), world.clock.now()
     if verdict is TaskVerdict.FAILED:
         said = "; ".join(task.messages) or task.status or "no message"
-        change = Change(
-            Phase.FAILED, now, f"its task ended as {task.state} ({task.status or 'no status'}): {said}", seen=True
-        )
-        await world.journal.move(group, change)
+        said = f"its task ended as {task.state} ({task.status or 'no status'}): {said}"
+        said += fetched_words(world, bmc.address, group[0])
+        await world.journal.move(group, Change(Phase.FAILED, now, said, seen=True))
         return True
     if verdict is TaskVerdict.JUDGE_BY_VERSION:
         await world.journal.move(group, Change(Phase.STAGED, now, f"its task says {task.state}", seen=True))
@@ -111,6 +111,7 @@ async def _unseen(world: World, key: RunKey, bmc: Bmc, group: Sequence[Entry]) -
         return False
     sent = [one for one in group if one.phase is Phase.UPLOADED]
     why = "the BMC knows its task no more, and its time is over: the running version decides"
+    why += fetched_words(world, bmc.address, group[0])
     await world.journal.move(sent, Change(Phase.UNKNOWN, now, why))
     return True
 
@@ -123,6 +124,7 @@ async def _stalled(world: World, key: RunKey, bmc: Bmc, group: Sequence[Entry], 
     """Unknown, then what the device says (fwupd#7593): the new version, or nothing that may be touched."""
     figure = "no percentage" if task.percent is None else f"{task.percent} % all the time"
     why = f"its task {task.uri} is {task.state} and has shown no progress ({figure})"
+    why += fetched_words(world, bmc.address, group[0])
     sent = [one for one in group if one.phase is Phase.UPLOADED]
     unknown = await world.journal.move(sent, Change(Phase.UNKNOWN, world.clock.now(), why))
     group = [*unknown, *(one for one in group if one.phase is Phase.UNKNOWN)]
@@ -130,4 +132,5 @@ async def _stalled(world: World, key: RunKey, bmc: Bmc, group: Sequence[Entry], 
         seen = Change(Phase.STAGED, world.clock.now(), f"the inventory shows the new version, though {why}", seen=True)
         await world.journal.move(group, seen)
         return
-    raise stalled(await world.nodes.get(key.node), " and ".join(one.name for one in group), task.uri, why)
+    names = " and ".join(one.name for one in group)
+    raise stalled(await world.nodes.get(key.node), names, task.uri, why, server_to_reach(world, group))

@@ -45,6 +45,7 @@ class Updates:
         refusals: list[BmcError] = []
         before = await self._known()
         for transport in ways:
+            order.trying(transport)
             try:
                 answer = await self._send(service, order, transport)
             except (BmcRefused, ResourceGone) as error:

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from provisioner.pulls import LONGEST, Pull, Pulls
+from provisioner.pulls import LONGEST, Fetched, Pull, Pulls
 from tests.api.site import Site
 
 CONTENT = Random(2).randbytes(12_000_000)
@@ -85,3 +85,47 @@ def test_the_memory_is_bounded_for_each_address() -> None:
         pulls.note(Pull("10.0.0.1", f"sha256:{number}", START, 1, finished=True))
     assert pulls.last("10.0.0.1", "sha256:a") is None
     assert pulls.last("10.0.0.1", "sha256:0") is not None
+
+
+def test_a_download_that_is_on_its_way_is_seen_and_is_none_that_has_ended(site: Site) -> None:
+    """A slow link is not a BMC that never came."""
+    pulls, parts = site.service.world.pulls, urlsplit(site.url)
+    pulls.told(LOCAL, DIGEST, START)
+    before = pulls.fetched(LOCAL, DIGEST)
+    assert before is not None
+    assert before.last is None
+    with socket.create_connection((parts.hostname or "", parts.port or 0)) as connection:
+        connection.sendall(f"GET /v1/artefacts/{DIGEST} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        assert connection.recv(4096).startswith(b"HTTP/1.1 200")
+        connection.recv(1)
+        during = pulls.fetched(LOCAL, DIGEST)
+        assert during is not None
+        assert (during.times, during.bytes, during.last is None) == (1, 0, False)
+        assert pulls.last(LOCAL, DIGEST) is None
+    pull = _last(site)
+    after = pulls.fetched(LOCAL, DIGEST)
+    assert pull is not None
+    assert after is not None
+    assert (after.times, after.bytes, after.last) == (1, pull.bytes, pull.at)
+
+
+def test_only_what_came_since_it_was_told_counts() -> None:
+    """Ranges add up; what it took for an earlier attempt does not."""
+    pulls, later = Pulls(), START + timedelta(minutes=5)
+    pulls.note(Pull("10.0.0.1", "sha256:a", START, 7, finished=True))
+    assert pulls.fetched("10.0.0.1", "sha256:a") is None, "nobody told it"
+    pulls.told("10.0.0.1", "sha256:a", later)
+    assert pulls.fetched("10.0.0.1", "sha256:b") is None
+    assert pulls.fetched("10.0.0.1", "sha256:a") == Fetched(0, 0, None)
+    for at, count in ((later, 3), (later + timedelta(seconds=1), 4)):
+        pulls.note(Pull("::ffff:10.0.0.1", "sha256:a", at, count, finished=True))
+    assert pulls.fetched("10.0.0.1", "sha256:a") == Fetched(2, 7, later + timedelta(seconds=1))
+    pulls.not_told("10.0.0.1")
+    assert pulls.fetched("10.0.0.1", "sha256:a") is None
+
+
+def test_nothing_is_said_of_a_bmc_that_is_known_by_a_name() -> None:
+    """Its downloads come from an address, and nobody knows whether that is its own."""
+    pulls = Pulls()
+    pulls.told("bmc-17.example", "sha256:a", START)
+    assert pulls.fetched("bmc-17.example", "sha256:a") is None

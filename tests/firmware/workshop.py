@@ -13,12 +13,13 @@ from typing import Any
 from emulator.package import Header, build_package, write_packages
 from emulator.persona.load import load_persona
 from emulator.testing import Bmc, EmulatedFleet, RunningBmc
-from profiles.firmware.component import FirmwareComponent
+from profiles.firmware.component import Artefact, FirmwareComponent
 from profiles.loader import SHIPPED, load_catalog
 from profiles.release import Release
 from provisioner.capabilities.durable import Durable
 from provisioner.capabilities.world import World
 from provisioner.clock import PacedClock, Wakefulness
+from provisioner.errors import NotFound
 from provisioner.firmware.phase import Entry, Phase
 from provisioner.leases.bmc_leases import BmcLeases
 from provisioner.memory_engine import MemoryEngine
@@ -29,16 +30,17 @@ from provisioner.models.package import Package
 from provisioner.models.secret import Credentials, Secret
 from provisioner.operations.outcome import Outcome
 from provisioner.operations.registry import OPERATIONS
+from provisioner.pulls import Pulls
 from provisioner.reconciler.loop import Reconciler
 from provisioner.redfish.bmcs import RedfishBmcs, RedfishSettings
 from provisioner.redfish.timeouts import Timeouts
 from provisioner.redfish.tls import TlsMode, TlsPolicy
+from tests.firmware.packages import served
 from tests.operations.boot_records import MemoryBoots
 from tests.operations.journal import MemoryJournal
 from tests.operations.node_records import MemoryEvents, MemoryNodes
 from tests.operations.records import MemoryBurnIns, MemoryDocuments, MemoryLogins, MemoryVault
 from tests.operations.site import NO_HOSTS, Shelf
-from tests.redfish.emulated import files
 from tests.redfish.site import Pins
 
 SPEED = 600.0
@@ -85,6 +87,13 @@ class Bench:
         if path is None:
             return None
         return Package(path, f"{self.url}/{path.relative_to(self.folder)}", path.stat().st_size)
+
+    async def obtain(self, artefact: Artefact) -> Package:
+        """Nobody else has what is absent."""
+        found = self.package(artefact.sha256)
+        if found is None:
+            raise NotFound(f"package {artefact.file} is nowhere; put it there")
+        return found
 
     def __getattr__(self, name: str) -> Any:
         """The rest."""
@@ -181,34 +190,39 @@ async def workshop(cases: Sequence[Case], folder: Path, speed: float = SPEED) ->
     fleet = EmulatedFleet(bmcs, speed=speed, directory=folder / "fleet", keep_state=False)
     await asyncio.to_thread(fleet.start)
     try:
-        async with files(packages) as url:
-            made = await _made(cases, fleet, packages, url, speed)
+        pulls, known = Pulls(), _known(cases, packages)
+        async with served(packages, {path: digest for digest, path in known.items()}, pulls) as url:
+            bench: Any = Bench(Shelf([release_of(case) for case in cases]), known, packages, url)
+            made = await _made(cases, fleet, bench, speed, pulls)
             yield made
             await made.world.bmcs.close()
     finally:
         await asyncio.to_thread(fleet.stop)
 
 
-async def _made(cases: Sequence[Case], fleet: EmulatedFleet, packages: Path, url: str, speed: float) -> Workshop:
+def _known(cases: Sequence[Case], packages: Path) -> dict[str, Path]:
+    """Files by digest; those that only a case has are written now."""
+    known: dict[str, Path] = {}
+    for case in cases:
+        for wanted in release_of(case).firmware.components:
+            path = known[wanted.artefact.sha256] = packages / wanted.artefact.file
+            if not path.exists():  # a version of the case's own
+                header = Header(wanted.component, case.persona, wanted.version)
+                path.write_bytes(build_package(header, wanted.artefact.size_bytes))
+    return known
+
+
+async def _made(cases: Sequence[Case], fleet: EmulatedFleet, bench: Any, speed: float, pulls: Pulls) -> Workshop:
     clock, nodes, logins, vault = PacedClock(speed), MemoryNodes(MemoryEvents()), MemoryLogins(), MemoryVault()
     pins = Pins()
     releases = [release_of(case) for case in cases]
-    known = {
-        one.artefact.sha256: packages / one.artefact.file for release in releases for one in release.firmware.components
-    }
-    for case, release in zip(cases, releases, strict=True):
-        for wanted in release.firmware.components:
-            path = packages / wanted.artefact.file
-            if not path.exists():  # a version of the case's own
-                path.write_bytes(build_package(Header(wanted.component, case.persona, wanted.version), 4096))
-    bench: Any = Bench(Shelf(releases), known, packages, url)
     timeouts = Timeouts(connect_seconds=10.0, read_seconds=20.0, push_seconds=60.0)
     settings = RedfishSettings(TlsPolicy(TlsMode.PIN), timeouts)
     bmcs = RedfishBmcs(BmcLeases(logins, clock), pins, clock, settings=settings)
     journal = MemoryJournal()
     world = World(
         clock, nodes, nodes.events, MemoryDocuments(), vault, MemoryBoots(nodes), MemoryBurnIns(), journal, logins,
-        pins, bmcs, NO_HOSTS, bench, bench, url, Wakefulness(),
+        pins, bmcs, NO_HOSTS, bench, bench, bench.url, Wakefulness(), pulls,
     )  # fmt: skip
     for number, (one, release) in enumerate(zip(fleet.bmcs, releases, strict=True)):
         name = NodeName(one.name)
