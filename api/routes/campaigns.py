@@ -1,15 +1,13 @@
 """Campaigns: a pool of nodes on its way to the firmware bundle of a release."""
 
-import base64
-import binascii
 from datetime import timedelta
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query
-from fastapi.exceptions import RequestValidationError
 from pydantic import Field
 
 from api.auth import Operator, Reader, RequestId, Site
+from api.cursors import not_ours, read_cursor, write_cursor
 from api.fields import NODE_NAME, Body, Word
 from api.once import Once, Try
 from api.problems import documented
@@ -25,7 +23,6 @@ router = APIRouter(prefix="/v1/campaigns", tags=["campaigns"])
 _Name = Annotated[str, Field(min_length=1, max_length=100, pattern=NODE_NAME)]
 _NameInPath = Annotated[str, Path(max_length=100, pattern=NODE_NAME)]
 _AtOnce = Annotated[int, Field(ge=1, le=100_000)]
-_NOT_OURS = {"type": "cursor", "loc": ("query", "cursor"), "msg": "not one of ours; take `next` of the page before"}
 
 
 class CampaignRequest(Body):
@@ -66,13 +63,13 @@ class CampaignQuery(Body):
 @router.get("", responses=documented(401, 403, 422))
 async def list_campaigns(service: Site, _: Reader, query: Annotated[CampaignQuery, Query()]) -> CampaignPage:
     """Newest first, page by page."""
-    after = None if query.cursor is None else _read(query.cursor)
+    after = None if query.cursor is None else read_cursor(query.cursor)
     try:
         found = await service.campaigns.page(query.state, after, query.limit + 1)
     except NotFound as error:
-        raise RequestValidationError([_NOT_OURS]) from error
+        raise not_ours() from error
     page = found[: query.limit]
-    more = _write(page[-1].name) if len(found) > query.limit else None
+    more = write_cursor(page[-1].name) if len(found) > query.limit else None
     return CampaignPage(campaigns=[CampaignView.of(one) for one in page], next=more)
 
 
@@ -122,15 +119,3 @@ async def _changed(
 
 async def _detail(service: Service, one: Campaign) -> CampaignDetail:
     return CampaignDetail.assemble(one, await service.campaigns.history(one.name))
-
-
-def _read(cursor: str) -> str:
-    """The name of the last campaign of the page before: none is ever deleted, and new ones come before it."""
-    try:
-        return base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
-    except (binascii.Error, ValueError) as error:
-        raise RequestValidationError([_NOT_OURS]) from error
-
-
-def _write(name: str) -> str:
-    return base64.urlsafe_b64encode(name.encode()).decode().rstrip("=")

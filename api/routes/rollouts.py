@@ -1,17 +1,15 @@
 """Rollouts: a pool on its way to a release, wave by wave, and back by itself where the evidence says so."""
 
-import base64
-import binascii
 from collections.abc import Coroutine
 from datetime import timedelta
 from itertools import islice
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Response
-from fastapi.exceptions import RequestValidationError
 from pydantic import Field
 
 from api.auth import Reader, RequestId, RolloutOperator, Site, Stopper
+from api.cursors import not_ours, read_cursor, read_number, write_cursor
 from api.fields import NODE_NAME, Body, Line, Word
 from api.once import Once, OnceRequired, Try
 from api.problems import documented
@@ -42,7 +40,6 @@ router = APIRouter(prefix="/v1/rollouts", tags=["rollouts"])
 _Name = Annotated[str, Field(min_length=1, max_length=100, pattern=NODE_NAME)]
 _NameInPath = Annotated[str, Path(max_length=100, pattern=NODE_NAME)]
 _Seconds = Annotated[float, Field(ge=0, le=10**8)]
-_NOT_OURS = {"type": "cursor", "loc": ("query", "cursor"), "msg": "not one of ours; take `next` of the page before"}
 
 
 class RolloutRequest(Body):
@@ -164,13 +161,13 @@ async def create(
 @router.get("", responses=documented(401, 403, 422))
 async def list_rollouts(service: Site, _: Reader, query: Annotated[RolloutQuery, Query()]) -> RolloutPage:
     """Newest first, page by page."""
-    after = None if query.cursor is None else _read(query.cursor)
+    after = None if query.cursor is None else read_cursor(query.cursor)
     try:
         found = await service.rollouts.page(query.state, after, query.limit + 1)
     except NotFound as error:
-        raise RequestValidationError([_NOT_OURS]) from error
+        raise not_ours() from error
     page = found[: query.limit]
-    more = _write(page[-1].name) if len(found) > query.limit else None
+    more = write_cursor(page[-1].name) if len(found) > query.limit else None
     return RolloutPage(rollouts=[RolloutView.of(one) for one in page], next=more)
 
 
@@ -190,9 +187,9 @@ async def show(service: Site, _: Reader, name: _NameInPath) -> RolloutDetail:
 async def units(service: Site, _: Reader, name: _NameInPath, query: Annotated[UnitQuery, Query()]) -> UnitPage:
     """Its units, in the order of the plan."""
     rollout = (await service.rollouts.get(name)).rollout
-    start = 0 if query.cursor is None else _number(query.cursor)
+    start = read_number(query.cursor)
     found = list(islice(in_plan_order(rollout), start, start + query.limit + 1))
-    more = _write(str(start + query.limit)) if len(found) > query.limit else None
+    more = write_cursor(str(start + query.limit)) if len(found) > query.limit else None
     return UnitPage(units=[UnitView.of(rollout.plan, one) for one in found[: query.limit]], next=more)
 
 
@@ -280,22 +277,3 @@ async def _changed(service: Service, once: Try, asked: Coroutine[Any, Any, Kept]
 
 async def _detail(service: Service, kept: Kept) -> RolloutDetail:
     return RolloutDetail.assemble(kept, await service.rollouts.history(kept.name))
-
-
-def _number(cursor: str) -> int:
-    try:
-        return max(0, int(_read(cursor)))
-    except ValueError as error:
-        raise RequestValidationError([_NOT_OURS]) from error
-
-
-def _read(cursor: str) -> str:
-    """What was written into it."""
-    try:
-        return base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
-    except (binascii.Error, ValueError) as error:
-        raise RequestValidationError([_NOT_OURS]) from error
-
-
-def _write(text: str) -> str:
-    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")

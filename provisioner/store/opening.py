@@ -86,6 +86,8 @@ def open_store(url: str, cipher: Cipher, on_change: Callable[[], None] = no_one)
     except BadInput:
         database.close()
         raise
+    return _of(database, cipher)
+def _of(database: Database, cipher: Cipher) -> Store:
     return Store(
         database=database,
         nodes=SqlNodes(database),

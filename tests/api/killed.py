@@ -17,7 +17,7 @@ from provisioner.pulse import Pulse
 from provisioner.secrets.fernet_cipher import open_cipher
 from provisioner.store.opening import open_store
 from tests.api.asgi import ask
-from tests.api.site import RecordedRuns, service_on
+from tests.api.service import RecordedRuns, service_on
 from tests.api.small_bmcs import SmallBmcs
 
 MOMENTS = ("claimed", "changed", "kept")

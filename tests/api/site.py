@@ -1,14 +1,11 @@
 """A site whose store and HTTP server are real; its BMCs, engine and releases are small."""
 
-# ruff: noqa: ARG002 - the protocols tell more than these need to know
-
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,112 +14,22 @@ import uvicorn
 from fastapi import FastAPI
 
 from api.app import create_app, end_streams
-from images.boot_program.build import BootProgram
-from images.boot_program.pe import archive_program
-from images.build import build_image
-from images.digest import parse_digest
 from images.manifest import ImageManifest
-from images.store import ArtefactAbsentError, ArtefactStore
-from profiles.catalog import Catalog
-from profiles.compat.load import load_facts
-from profiles.firmware.component import Artefact
-from profiles.loader import load_catalog
 from profiles.release import Release
-from provisioner.boot_programs import BootPrograms, BootSettings
-from provisioner.built_images import manifest_in
-from provisioner.capabilities.bmcs import Bmcs
 from provisioner.capabilities.cipher import Cipher
-from provisioner.capabilities.promotion_world import PromotionWorld
-from provisioner.capabilities.release_stops import NoStops
-from provisioner.capabilities.releases import Releases
 from provisioner.capabilities.service import Service
-from provisioner.capabilities.world import World
-from provisioner.clock import PacedClock, Wakefulness
-from provisioner.errors import NotFound
-from provisioner.firmware.package.inspect import Inspection
-from provisioner.models.identifiers import NodeName, OperationId, RackName, ReleaseDigest, RunKey
+from provisioner.models.identifiers import NodeName, RackName, ReleaseDigest
 from provisioner.models.lifecycle import State
 from provisioner.models.node import BmcAddress, ExpectedNode, Node
-from provisioner.models.operation import Run
-from provisioner.models.package import Package
 from provisioner.models.role import Role
-from provisioner.pool_settings import default_pool
-from provisioner.promotion.policy import DEFAULTS
 from provisioner.pulse import Pulse
-from provisioner.release_shelf import ReleaseShelf
-from provisioner.statement_shelf import StatementShelf
 from provisioner.store.opening import Store, open_store
+from tests.api.service import Files, RecordedRuns, service_on, shipped
 from tests.api.small_bmcs import SmallBmcs
 
 T = TypeVar("T")
 
 N1 = NodeName("r01-u01")
-PROFILES = Path(__file__).parents[2] / "profiles"
-
-
-@dataclass(slots=True)
-class RecordedRuns:
-    """`Runs` that runs nothing and remembers what it was asked."""
-
-    signals: list[tuple[str, str]] = field(default_factory=list)
-    broken: bool = False
-
-    async def start(self, key: RunKey, rack: RackName | None) -> None:
-        raise AssertionError("the API starts no runs")
-
-    async def cancel(self, run: OperationId) -> None:
-        raise AssertionError("the API cancels no runs")
-
-    async def signal(self, run: OperationId, topic: str) -> None:
-        self.signals.append((run, topic))
-
-    async def active(self) -> Sequence[Run]:
-        if self.broken:
-            raise ConnectionError("the engine's database is gone")
-        return []
-
-    async def find(self, runs: Sequence[OperationId]) -> Sequence[Run]:
-        return []
-
-
-@dataclass(frozen=True, slots=True)
-class Files:
-    """`Artefacts` over a real store."""
-
-    store: ArtefactStore
-    image: ImageManifest
-    programs: BootPrograms
-
-    def package(self, digest: str) -> Package | None:
-        return None
-
-    async def obtain(self, artefact: Artefact) -> Package:
-        raise NotFound(f"package {artefact.file} is not here")
-
-    async def inspect(self, artefact: Artefact) -> Inspection:
-        raise NotFound(f"package {artefact.file} is not here")
-
-    def manifest(self, image: str) -> ImageManifest:
-        return manifest_in(self.store, parse_digest(image))
-
-    async def uki(self, image: str) -> BootProgram | None:
-        return await self.programs.of_image(self.manifest(image))
-
-    async def ipxe(self, arch: str) -> BootProgram | None:
-        return await self.programs.ipxe(arch)
-
-    @property
-    def mirrors(self) -> tuple[str, ...]:
-        return ("http://mirror.example",)
-
-    async def is_sound(self, digest: str) -> bool:
-        return self.store.verify(parse_digest(digest)).is_file()
-
-    def path(self, digest: str) -> Path:
-        try:
-            return self.store.path(parse_digest(digest))
-        except ArtefactAbsentError as error:
-            raise NotFound(str(error)) from error
 
 
 @dataclass(slots=True)
@@ -223,69 +130,6 @@ async def _serve(directory: Path, cipher: Cipher, nodes: int, ready: list[Site],
     store.close()
 
 
-def service_on(
-    store: Store, directory: Path, *, runs: RecordedRuns, bmcs: SmallBmcs, pulse: Pulse
-) -> tuple[Service, Files]:
-    """What the API needs, over a store."""
-    artefacts = ArtefactStore(directory / "artefacts")
-    ipxe = directory / "ipxe.efi"
-    ipxe.write_bytes(archive_program("x86_64", [(".data", b"iPXE")]))
-    programs = BootPrograms(artefacts, directory, BootSettings("http://service", ipxe={"x86_64": ipxe}))
-    files = Files(artefacts, build_image("agent", "x86_64", artefacts), programs)
-    shelf = ReleaseShelf(_shipped(), {}, directory, BootSettings("http://service"), firmware_dir=None)
-    world = _world(store, bmcs, files, shelf)
-    service = Service(
-        site="test",
-        world=world,
-        runs=runs,
-        tokens=store.tokens,
-        changes=pulse,
-        found=store.found_bmcs,
-        campaigns=store.campaigns,
-        drift=store.drift,
-        audit=store.audit,
-        claims=store.claims,
-        rollouts=store.rollouts,
-        turns=store.turns,
-        channels=store.channels,
-        promotion=PromotionWorld(
-            promotions=store.promotions,
-            channels=store.channels,
-            soaks=store.soaks,
-            releases=store.release_records,
-            statements=StatementShelf(artefacts, None),
-            stops=NoStops(),
-            policies=DEFAULTS,
-            compatibility=load_facts(),
-        ),
-        catalog=_shipped(),
-        pools={"pool": default_pool("hgx-h100-8gpu")},
-    )
-    return service, files
-
-
-def _world(store: Store, bmcs: Bmcs, files: Files, releases: Releases) -> World:
-    clock = PacedClock(speed=1)
-    return World(
-        clock=clock,
-        nodes=store.nodes,
-        events=store.events,
-        documents=store.documents,
-        vault=store.vault,
-        boots=store.boots,
-        burn_ins=store.burn_ins,
-        journal=store.journal,
-        logins=store.logins,
-        certificates=store.certificates,
-        bmcs=bmcs,
-        hosts=store.hosts,
-        releases=releases,
-        artefacts=files,
-        public_url="",
-        awake=Wakefulness(),
-    )
-
-
 def expected(count: int) -> Sequence[ExpectedNode]:
     """`count` nodes, 16 to a rack."""
     places = [(index // 16 + 1, index % 16 + 1) for index in range(count)]
@@ -303,7 +147,7 @@ def expected(count: int) -> Sequence[ExpectedNode]:
 
 def quick_release(image: ImageManifest, heartbeat: timedelta) -> Release:
     """A shipped release with our image and checks that take no time."""
-    release = _shipped().resolve_release("hgx-h100-2025-1", image.digest)
+    release = shipped().resolve_release("hgx-h100-2025-1", image.digest)
     quick: dict[str, dict[str, int | float]] = {
         "cpu": {"seconds": 0.1},
         "memory": {"mebibytes": 2, "passes": 1},
@@ -315,8 +159,3 @@ def quick_release(image: ImageManifest, heartbeat: timedelta) -> Release:
     )
     plan = release.burn_in.model_copy(update={"heartbeat": heartbeat, "items": items})
     return release.model_copy(update={"burn_in": plan})
-
-
-@cache
-def _shipped() -> Catalog:
-    return load_catalog(PROFILES)
