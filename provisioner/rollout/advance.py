@@ -86,12 +86,17 @@ def cancel(work: Work, task: UnitTask, why: str, *, deferred: bool) -> None:
 
 
 def turn_back(work: Work, task: UnitTask, why: str) -> None:
-    """Back to the old release, from wherever it is out of service; quarantine where there is no way back."""
+    """Back to the old release; quarantine where there is no way back.
+
+    What is being given back may serve already: it is taken out of service again, like one that serves.
+    """
     task = replace(task, why=why, generation=task.generation + 1)
-    if may_return(work.spec, task):
-        enter(work, replace(task, heading=Heading.TO_OLD), UnitState.RETURN_FLIPPED)
-    else:
+    if not may_return(work.spec, task):
         _quarantine(work, replace(task, why=f"{why}; the old image does not run on the new firmware"))
+    elif task.state is UnitState.UNCORDONED:
+        enter(work, replace(task, heading=Heading.TO_OLD, origin=UnitState.ON_NEW), UnitState.RESERVED)
+    else:
+        enter(work, replace(task, heading=Heading.TO_OLD), UnitState.RETURN_FLIPPED)
 
 
 def may_return(spec: Spec, task: UnitTask) -> bool:

@@ -119,6 +119,8 @@ class Site:
     def _do(self, intent: Intent, node: NodeName, position: int) -> None:
         facts = self.nodes[node]
         if intent.action is Action.REBOOT and facts.boot_id == intent.boot_ids[position]:
+            assert (facts.holder, facts.jobs) == (intent.rollout, 0), f"{node} is rebooted in service: {intent.effect}"
+            assert intent.rollout in facts.cordons, f"{node} is rebooted while jobs may start: {intent.effect}"
             self.reboots[intent.effect, node] += 1
             self.reboot(node)
         elif intent.action in {Action.CHECK, Action.BURN_IN}:

@@ -30,6 +30,7 @@ from tests.rollout.site import (
     Controller,
     Site,
     digests,
+    has,
     running,
     started,
     states,
@@ -196,3 +197,12 @@ def test_irreversible_firmware_needs_its_own_approval_and_never_falls_back_in_si
     (task,) = control.kept.tasks.values()
     assert task.state is UnitState.QUARANTINED
     assert "the old image does not run on the new firmware" in task.why
+
+
+def test_what_is_being_given_back_is_taken_out_of_service_again_before_it_returns() -> None:
+    """Found on a rack: the lease was gone already, and jobs might have started. The site refuses such a reboot."""
+    control = running(units_of(10))
+    control.run(has(UnitState.UNCORDONED))
+    control.kept = send_back(control.kept, "ann", control.now, ReturnScope.ALL)
+    assert control.run().state is RolloutState.RETURNED
+    assert digests(control) == {OLD}
