@@ -36,24 +36,26 @@ class Boots:
         self.broken: set[NodeName] = set()
         self.ran_new: set[NodeName] = set()
         """Ever."""
-        self.resets: Counter[NodeName] = Counter()
-        self._by_effect: Counter[tuple[str, NodeName]] = Counter()
-        self._numbers: Counter[NodeName] = Counter()
+        self.resets: dict[NodeName, int] = {}
+        self._by_effect: dict[str, Counter[NodeName]] = {}
+        self._numbers: dict[NodeName, int] = {}
 
     def reset(self, intent: Intent) -> None:
         """Reset nodes that still run what they ran when it was decided. One that is at it is left."""
         boot, effect = Boot(intent.unit), intent.effect
+        done = self._by_effect.setdefault(effect, Counter())
         begun = []
         for node, boot_id in zip(intent.nodes, intent.boot_ids, strict=True):
             running = self.booting.get(node)
             up_again = running is None and self._nodes.facts[node].boot_id != boot_id
-            at_it = running is not None and self._by_effect[effect, node] > 0
+            at_it = running is not None and node in done
             if node in self.off or up_again or at_it:
                 continue
-            self.resets[node] += 1
-            self._by_effect[effect, node] += 1
-            self._promises.one_reset(effect, node, self._by_effect[effect, node])
+            self.resets[node] = self.resets.get(node, 0) + 1
+            if node in done:
+                self._promises.one_reset(effect, node, done[node] + 1)
             begun.append(node)
+        done.update(begun)
         self._begin(boot, begun)
 
     def power(self, unit: UnitName, nodes: Iterable[NodeName], *, on: bool) -> None:
@@ -93,19 +95,20 @@ class Boots:
             if self.booting.get(node) is not boot:
                 continue
             del self.booting[node]
-            self._numbers[node] += 1
+            number = self._numbers[node] = self._numbers.get(node, 0) + 1
             if luck.breaks():
                 self.broken.add(node)
-            groups[self._numbers[node], luck.is_stale()].append(node)
+            groups[number, luck.is_stale()].append(node)
         for (number, stale), group in groups.items():
-            self._nodes.alter(group, partial(_booted, f"b{number}", stale))
+            boot_id = f"b{number}"
+            self._nodes.alter(group, ("booted", boot_id, stale), partial(_booted, boot_id, stale))
             if stale:
-                self._agenda.after(STALE_SECONDS, partial(self._no_longer_stale, f"b{number}", group))
+                self._agenda.after(STALE_SECONDS, partial(self._no_longer_stale, boot_id, group))
             self.ran_new.update(node for node in group if self._nodes.facts[node].active == self._nodes.new)
 
     def _no_longer_stale(self, boot_id: str, nodes: Iterable[NodeName]) -> None:
         same = [node for node in nodes if self.is_up(node) and self._nodes.facts[node].boot_id == boot_id]
-        self._nodes.alter(same, lambda facts: replace(facts, digest=facts.active))
+        self._nodes.alter(same, "no longer stale", lambda facts: replace(facts, digest=facts.active))
 
 
 def _booted(boot_id: str, stale: bool, facts: Facts) -> Facts:  # noqa: FBT001  # one of a kind, in a partial

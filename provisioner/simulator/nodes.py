@@ -1,7 +1,7 @@
 """All nodes as they are, what of it is still to be reported, and how many of them serve."""
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from provisioner.models.identifiers import NodeName
 from provisioner.rollout.observation import Facts
@@ -11,13 +11,27 @@ from provisioner.rollout.unit import Unit
 Change = Callable[[Facts], Facts]
 
 
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What a change makes of facts, and of the counts for each node that has them."""
+
+    facts: Facts
+    serving: int
+    serving_new: int
+    ours: int
+
+
 class Nodes:
     """Nodes that are alike share one `Facts`: a domain of them changes at the price of one."""
 
     def __init__(self, spec: Spec, units: Iterable[Unit]) -> None:
         """All serve on the old release, and run jobs."""
         old = spec.from_release
+        self._alike: dict[Facts, Facts] = {}
+        """Every `Facts` that there was: kept, so that its `id` stays its own."""
+        self._made: dict[tuple[int, Hashable], _Made] = {}
         first = Facts(old, old, "b0", "unchanged", label=old, jobs=1, checked="b0")
+        self._alike[first] = first
         self.owner = spec.name
         self.new = spec.to_release
         self.facts: dict[NodeName, Facts] = {node: first for unit in units for node in unit.nodes}
@@ -31,7 +45,6 @@ class Nodes:
         self.silent: set[NodeName] = set()
         """Nothing is heard of them."""
         self._changed: dict[NodeName, None] = dict.fromkeys(self.facts)
-        self._alike: dict[Facts, Facts] = {}
 
     @property
     def has_news(self) -> bool:
@@ -55,36 +68,39 @@ class Nodes:
 
     def set(self, nodes: Iterable[NodeName], **values: object) -> None:
         """Put values in the facts of nodes."""
-        self.alter(nodes, lambda facts: replace(facts, **values))  # type: ignore[arg-type]  # mypy does not look into the keywords of replace
+        key = tuple(values.items())
+        self.alter(nodes, key, lambda facts: replace(facts, **values))  # type: ignore[arg-type]  # mypy does not look into the keywords of replace
 
-    def alter(self, nodes: Iterable[NodeName], change: Change) -> None:
-        """Change nodes, and count again what serves. `change` sees nothing but the facts: nodes alike stay alike."""
-        done: dict[int, tuple[Facts, Facts, int, int, bool]] = {}
+    def alter(self, nodes: Iterable[NodeName], key: Hashable, change: Change) -> None:
+        """Change nodes, and count again what serves. The same `key` is the same change: made once of the same facts."""
+        groups: dict[int, list[NodeName]] = {}
         for node in nodes:
-            old = self.facts[node]
-            found = done.get(id(old))
-            if found is None:
-                new = change(old)
-                new = self._alike.setdefault(new, new)
-                done[id(old)] = found = (old, new, *self._counts(old, new))
-            _, new, serving, serving_new, ours_changes = found
-            if new is old:
-                continue
-            self.facts[node] = new
-            self._changed[node] = None
-            self.serving += serving
-            self.serving_new += serving_new
-            if ours_changes:
-                self._count_ours(node, new)
+            groups.setdefault(id(self.facts[node]), []).append(node)
+        for old, group in groups.items():
+            made = self._made.get((old, key))
+            if made is None:
+                made = self._made[old, key] = self._make(self.facts[group[0]], change)
+            if id(made.facts) != old:
+                self._put(group, made)
 
-    def _counts(self, old: Facts, new: Facts) -> tuple[int, int, bool]:
+    def _make(self, old: Facts, change: Change) -> "_Made":
+        new = change(old)
+        new = self._alike.setdefault(new, new)
         was, now = old.available, new.available
-        was_new, now_new = was and old.digest == self.new, now and new.digest == self.new
-        return now - was, now_new - was_new, (self.owner in old.cordons) != (self.owner in new.cordons)
+        return _Made(
+            facts=new,
+            serving=now - was,
+            serving_new=(now and new.digest == self.new) - (was and old.digest == self.new),
+            ours=(self.owner in new.cordons) - (self.owner in old.cordons),
+        )
 
-    def _count_ours(self, node: NodeName, facts: Facts) -> None:
-        cordoned = self.owner in facts.cordons
-        if node not in self.excused:
-            self.ours += 1 if cordoned else -1
-        elif not cordoned:
-            self.excused.discard(node)
+    def _put(self, nodes: Sequence[NodeName], made: "_Made") -> None:
+        self.facts.update(dict.fromkeys(nodes, made.facts))
+        self._changed.update(dict.fromkeys(nodes))
+        self.serving += made.serving * len(nodes)
+        self.serving_new += made.serving_new * len(nodes)
+        if not made.ours:
+            return
+        self.ours += made.ours * (len(nodes) - sum(node in self.excused for node in nodes))
+        if made.ours < 0:
+            self.excused.difference_update(nodes)

@@ -46,7 +46,9 @@ class World:
         self._draining: dict[UnitName, float] = {}
         self._late: set[NodeName] = set()
         self._actions: Mapping[Action, Callable[[Intent], None]] = {
-            Action.RESERVE: lambda intent: self.nodes.alter(intent.nodes, partial(_reserved, intent.rollout)),
+            Action.RESERVE: lambda intent: self.nodes.alter(
+                intent.nodes, "reserve", partial(_reserved, intent.rollout)
+            ),
             Action.CORDON: self._cordon,
             Action.DRAIN: self._drain,
             Action.FLIP: lambda intent: self.nodes.set(intent.nodes, active=intent.release),
@@ -79,10 +81,10 @@ class World:
     def heard(self, units: Iterable[UnitName]) -> frozenset[NodeName]:
         """Nodes of these units that report."""
         nodes = frozenset[NodeName]().union(*(self.units[name].nodes for name in units))
-        return nodes - self.nodes.silent - self.boots.off - self.boots.booting.keys()
+        return nodes.difference(self.nodes.silent, self.boots.off, self.boots.booting)
 
     def _cordon(self, intent: Intent) -> None:
-        self.nodes.alter(intent.nodes, lambda facts: replace(facts, cordons=facts.cordons | {intent.rollout}))
+        self.nodes.alter(intent.nodes, "cordon", lambda facts: replace(facts, cordons=facts.cordons | {intent.rollout}))
         self.promises.floor(self.nodes.ours, self.allowed_out)
 
     def _drain(self, intent: Intent) -> None:
@@ -114,7 +116,7 @@ class World:
         there = [node for node, boot_id in boots.items() if self.boots.is_up(node) and facts[node].boot_id == boot_id]
         bad = [node for node in there if node in self.boots.broken or self._is_defective(intent.unit, node)]
         good = [node for node in there if node not in bad] if bad else there
-        self.nodes.alter(good, lambda facts: replace(facts, checked=facts.boot_id))
+        self.nodes.alter(good, "checked", lambda facts: replace(facts, checked=facts.boot_id))
         if bad:
             why = Failure(intent.action, intent.attempt, intent.generation, "bandwidth too low")
             self.nodes.set(bad, failure=why)
@@ -131,7 +133,7 @@ class World:
 
     def _uncordon(self, intent: Intent) -> None:
         self._end_drain(intent.unit, ended=False)
-        self.nodes.alter(intent.nodes, partial(_given_back, intent.rollout))
+        self.nodes.alter(intent.nodes, "given back", partial(_given_back, intent.rollout))
         self._holds(self.units[intent.unit])
         late = self.luck[intent.unit].late
         if late and intent.release == self.nodes.new:
