@@ -152,6 +152,10 @@ class ReleaseShelf:
         """As the protocol says."""
         return self._files.path(digest)
 
+    def digest_of(self, image: ImageProfile) -> str:
+        """As `BuiltImages` says."""
+        return built_image(image, self._data_dir, self._artefacts).digest
+
     def _package(self, digest: str, path: Path) -> Package:
         return Package(path, f"{self._boot.server}/v1/artefacts/{digest}", path.stat().st_size)
 

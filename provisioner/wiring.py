@@ -8,16 +8,12 @@ from datetime import timedelta
 
 from images.boot_program.signing import SigningPair
 from profiles.catalog import Catalog
-from profiles.compat.load import load_facts
 from profiles.findings import ProfileError, did_you_mean
 from profiles.loader import SHIPPED, load_catalog
 from provisioner.boot_programs import BootSettings
 from provisioner.capabilities.bmcs import Bmcs
-from provisioner.capabilities.promotion_world import PromotionWorld
-from provisioner.capabilities.release_stops import NoStops
 from provisioner.capabilities.service import Service
 from provisioner.capabilities.world import World
-from provisioner.channel_settings import policies_of
 from provisioner.clock import PacedClock, Wakefulness
 from provisioner.discovery.expected import Expected, read_expected
 from provisioner.engine import DbosEngine, EngineSettings
@@ -29,14 +25,14 @@ from provisioner.leases.slot_lease import SlotLease
 from provisioner.network_boot.dnsmasq import Place
 from provisioner.operations.registry import OPERATIONS
 from provisioner.pool_settings import PoolSettings, default_pool
+from provisioner.promoting_site import keys_of, promotion_world
 from provisioner.pulse import Pulse
 from provisioner.reconciler.loop import Reconciler
 from provisioner.redfish.bmcs import RedfishBmcs, RedfishSettings
 from provisioner.redfish.tls import TlsMode, TlsPolicy
-from provisioner.release_shelf import ReleaseShelf, artefacts_in, check_chosen
+from provisioner.release_shelf import ReleaseShelf, check_chosen
 from provisioner.secrets.fernet_cipher import open_cipher
 from provisioner.settings import Environment, Site, TlsChoice
-from provisioner.statement_shelf import Keys, StatementShelf, read_keys
 from provisioner.store.opening import Store, open_store
 from provisioner.upload_limit import UploadLimit
 
@@ -81,7 +77,7 @@ def check(site: Site) -> Checked:
         raise BadInput(str(error)) from error
     check_chosen(catalog, site.releases, site.data_dir, _boot_settings(site))
     _check_pools(site, catalog)
-    _keys(site)
+    keys_of(site)
     return Checked(site, catalog, expected)
 
 
@@ -148,7 +144,7 @@ async def _running(checked: Checked, store: Store, pulse: Pulse) -> AsyncIterato
     slot = SlotLease(site.database, int(site.limits.workers)) if _shared(site) else None
     engine = DbosEngine(await _engine_settings(site, clock, slot), clock)
     reconciler = Reconciler(world, engine, period=max(1.0, clock.wall(timedelta(seconds=5))), pace=clock.pace)
-    service = _service(checked, store, world, engine=engine, pulse=pulse, uploads=uploads)
+    service = _service(checked, store, world, engine=engine, shelf=shelf, pulse=pulse, uploads=uploads)
     try:
         await engine.launch(world, OPERATIONS)
         await _take_in(checked.expected, store, world)
@@ -164,7 +160,14 @@ async def _running(checked: Checked, store: Store, pulse: Pulse) -> AsyncIterato
 
 
 def _service(
-    checked: Checked, store: Store, world: World, *, engine: DbosEngine, pulse: Pulse, uploads: UploadLimit
+    checked: Checked,
+    store: Store,
+    world: World,
+    *,
+    engine: DbosEngine,
+    shelf: ReleaseShelf,
+    pulse: Pulse,
+    uploads: UploadLimit,
 ) -> Service:
     site = checked.site
     return Service(
@@ -182,31 +185,12 @@ def _service(
         channels=store.channels,
         pools=pools_of(site, checked.catalog),
         audit=store.audit,
-        promotion=promotion_world(site, store),
+        promotion=promotion_world(site, store, shelf),
         catalog=checked.catalog,
         downloads=int(site.limits.downloads),
         uploads=uploads,
         packages=frozenset(_package_digests(checked.catalog)),
     )
-
-
-def promotion_world(site: Site, store: Store) -> PromotionWorld:
-    """What promotions are decided by."""
-    return PromotionWorld(
-        promotions=store.promotions,
-        channels=store.channels,
-        soaks=store.soaks,
-        releases=store.release_records,
-        statements=StatementShelf(artefacts_in(site.data_dir), _keys(site)),
-        stops=NoStops(),
-        policies=policies_of(site.channels, site.freezes),
-        compatibility=load_facts(),
-    )
-
-
-def _keys(site: Site) -> Keys | None:
-    """Raises `BadInput` where they cannot be read."""
-    return read_keys(site.trust.keys, site.trust.decisions) if site.trust else None
 
 
 def _package_digests(catalog: Catalog) -> Iterator[str]:

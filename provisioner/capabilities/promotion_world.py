@@ -2,14 +2,24 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 from profiles.compat.facts import CompatibilityFacts
+from profiles.images.profile import ImageProfile
 from provisioner.capabilities.channels import Channels
 from provisioner.capabilities.promotions import Promotions, ReleaseRecords, Soaks
 from provisioner.capabilities.release_stops import ReleaseStops
 from provisioner.capabilities.statements import Statements
 from provisioner.models.channel import Channel
 from provisioner.promotion.policy import Policy
+
+
+class BuiltImages(Protocol):
+    """The images as they are built now."""
+
+    def digest_of(self, image: ImageProfile) -> str:
+        """Raises `BadInput` with what to run where it has not been built."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,3 +35,4 @@ class PromotionWorld:
     policies: Mapping[Channel, Policy]
     """Every channel is there."""
     compatibility: CompatibilityFacts
+    images: BuiltImages

@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from provisioner.capabilities.promotion_world import PromotionWorld
 from provisioner.capabilities.world import World
@@ -27,6 +27,15 @@ class Order:
     channel: Channel
     release: ReleaseDigest
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """A gate to do without, why, and for how long."""
+
+    gate: GateName
+    reason: str
+    lasts: timedelta
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +97,11 @@ class PromotionDesk:
         """Nobody wants it any more. Raises `NotFound`, `Conflict`."""
         return await self._change(name, lambda seen, now: people.cancel(seen, who.name, now), "promotion.cancel", who)
 
-    async def waive(self, name: str, gate: GateName, reason: str, expires_at: datetime, who: Person) -> Promotion:
+    async def waive(self, name: str, wish: Wish, who: Person) -> Promotion:
         """Ask to do without a gate, or confirm what another person has asked. Raises `NotFound`, `Conflict`."""
 
         def change(seen: Promotion, now: datetime) -> Promotion:
-            asked = Waiver(gate, reason, who.name, now, expires_at)
+            asked = Waiver(wish.gate, wish.reason, who.name, now, now + wish.lasts)
             return people.waive(seen, asked, self._office.policies[seen.channel])
 
         return await self._change(name, change, "promotion.waive", who)

@@ -141,6 +141,7 @@ def service_on(
             stops=NoStops(),
             policies=DEFAULTS,
             compatibility=load_facts(),
+            images=shelf,
         ),
         catalog=shipped(),
         pools={"pool": default_pool("hgx-h100-8gpu")},

@@ -24,6 +24,10 @@ Run = Callable[..., Result]
 NODE = f"/v1/nodes/{N1}"
 
 
+ELSEWHERE = ("GET", "POST /v1/rollouts", "POST /v1/releases", "POST /v1/promotions", "POST /v1/channels")
+"""What changes nothing, and what the tests of its own noun look at."""
+
+
 def lines(site: Site) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = site.get("/v1/audit").json()["lines"]
     return found
@@ -76,7 +80,7 @@ def test_each_route_that_changes_something_writes_one_line(site: Site) -> None:
     made = step("POST /v1/tokens", "token.create", "phone-7", Role.ADMIN)
     assert made["evidence"] == ["technician"]
     step("DELETE /v1/tokens/{name}", "token.revoke", "phone-7", Role.ADMIN)
-    assert tried == {route for route in BY_ROLE if not route.startswith(("GET", "POST /v1/rollouts"))}
+    assert tried == {route for route in BY_ROLE if not route.startswith(ELSEWHERE)}
     assert [line["number"] for line in lines(site)] == list(range(1, len(tried) + 1))
 
 

@@ -79,6 +79,19 @@ BY_ROLE: dict[str, frozenset[Role] | Scope] = {
     "POST /v1/rollouts/{name}:abort": Scope.EMERGENCY_STOP,
     "POST /v1/rollouts/{name}:return": Scope.ROLLOUT_OPERATE,
     "POST /v1/rollouts/{name}:decide": Scope.ROLLOUT_OPERATE,
+    "GET /v1/releases": ALL,
+    "GET /v1/releases/{digest}": ALL,
+    "POST /v1/releases": Scope.BUILD,
+    "GET /v1/promotions": ALL,
+    "GET /v1/promotions/{name}": ALL,
+    "POST /v1/promotions": Scope.PROMOTE_REQUEST,
+    "POST /v1/promotions/{name}:cancel": Scope.PROMOTE_REQUEST,
+    "POST /v1/promotions/{name}:approve": Scope.PROMOTE_APPROVE,
+    "POST /v1/promotions/{name}:reject": Scope.PROMOTE_APPROVE,
+    "POST /v1/promotions/{name}:waive": Scope.PROMOTE_APPROVE,
+    "GET /v1/channels": ALL,
+    "GET /v1/channels/{channel}": ALL,
+    "POST /v1/channels/{channel}:rollback": Scope.ROLLOUT_OPERATE,
     "GET /v1/audit": ADMINISTER,
     "GET /v1/tokens": ADMINISTER,
     "POST /v1/tokens": ADMINISTER,
@@ -101,6 +114,11 @@ BODIES: dict[str, Any] = {
     "POST /v1/rollouts/{name}:approve": {},
     "POST /v1/rollouts/{name}:return": {},
     "POST /v1/rollouts/{name}:decide": {"wave": 0, "verdict": "pass", "why": "looked at"},
+    "POST /v1/releases": {"profile": "hgx-h100-2025-1"},
+    "POST /v1/promotions": {"channel": "dev", "release": "sha256:" + "0" * 64, "reason": "spring"},
+    "POST /v1/promotions/{name}:reject": {"reason": "no"},
+    "POST /v1/promotions/{name}:waive": {"gate": "soak", "reason": "the lab is down"},
+    "POST /v1/channels/{channel}:rollback": {"release": "sha256:" + "0" * 64, "reason": "it is bad"},
     "POST /v1/tokens": {"name": "phone-7", "role": "technician"},
     "POST /v1/campaigns": {"name": "spring", "release": "hgx-h100-2025-1"},
     "POST /v1/nodes/{name}/hold": {"reason": "cable"},
@@ -146,7 +164,8 @@ def routes() -> list[str]:
 
 def ask(site: Site, route: str, role: Role | None, token: str | None = None) -> requests.Response:
     method, path = route.split()
-    path = path.format(name="r01-u02", key="k", file="x", arch="x86_64", digest="sha256:" + "0" * 64)
+    path = path.format(channel="dev", name="r01-u02", key="k", file="x", arch="x86_64", digest="sha256:" + "0" * 64)
+    path += "?hardware_class=hgx-h100-8gpu" if "{channel}" in route else ""
     headers = {"Idempotency-Key": str(uuid.uuid4()), **({"Authorization": f"Bearer {token}"} if token else {})}
     with site.request(method, path, role, headers=headers, json=BODIES.get(route), stream=True) as response:
         if not response.headers["Content-Type"].startswith("text/event-stream"):
@@ -188,7 +207,9 @@ def test_a_holder_may_do_what_the_table_says(shared_site: Site, tokens: dict[Tok
         assert problem["detail"].startswith(("this needs another role than", "this needs a token", "this needs the"))
 
 
-NAMES_A_THING = re.compile(r"/v1/(campaigns|tokens|rollouts)/|/v1/rollouts(:plan)?$")
+NAMES_A_THING = re.compile(
+    r"/v1/(campaigns|tokens|rollouts|releases|promotions|channels)/|/v1/(promotions|rollouts(:plan)?)$"
+)
 """Routes that look for something that a site has only when a test has made it; 404: it was looked for."""
 
 
