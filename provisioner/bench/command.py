@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from profiles.loader import SHIPPED
-from provisioner.bench import boot, emulator, images, inventory, rollout, served
+from provisioner.bench import boot, emulator, images, inventory, rollout, rollout_simulate, served
 from provisioner.bench.firmware import firmware_of
 from provisioner.bench.line import measure
 from provisioner.bench.report import Json, keep, show
@@ -99,15 +99,19 @@ def rollout_of(
     nodes: Annotated[
         int, typer.Option(min=20, max=100_000, help="Servers that are taken to another release.")
     ] = 10_000,
+    simulated: Annotated[int, typer.Option(min=200, max=1_000_000, help="Nodes of the simulated runs.")] = 100_000,
     json_file: Json = None,
 ) -> None:
     """Plan a rollout, and take one to its end step by step: each server a unit, 32 of them on a leaf.
 
     Every server answers at once, so that all units in hand move in each step: real ones spread that. CPU time alone.
+    Then whole simulated runs, with boots, jobs and failures, in units of 18 nodes.
     """
     figures = rollout.measure(planned, nodes)
     show("bench rollout", figures.columns())
-    keep(json_file, asdict(figures))
+    runs = {one.release: asdict(one) for one in rollout_simulate.measure(simulated)}
+    show("bench rollout: simulated", runs)
+    keep(json_file, {**asdict(figures), "simulated": runs})
 
 
 @bench_app.command("images")
