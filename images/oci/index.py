@@ -20,7 +20,7 @@ INDEX_TYPE = "application/vnd.oci.image.index.v1+json"
 OLD_TYPE = f"application/vnd.{OLD_SCHEMA.replace('/', '.v')}+json"
 """Of images that were made before manifests were OCI's; tools that do not know it pass over it."""
 LAYOUT = b'{"imageLayoutVersion":"1.0.0"}'
-_LARGEST_MANIFEST_BYTES = 4 * 2**20  # what registries take
+LARGEST_MANIFEST_BYTES = 4 * 2**20  # what registries take
 
 
 class IndexUnreadableError(ArtefactError):
@@ -151,7 +151,7 @@ def _scanned(store: ArtefactStore) -> list[Entry]:
     """Look into every small file."""
     found = []
     for path in store.blobs.glob("[0-9a-f]" * 64):
-        if path.stat().st_size > _LARGEST_MANIFEST_BYTES:
+        if path.stat().st_size > LARGEST_MANIFEST_BYTES:
             continue
         with path.open("rb") as file:
             if file.read(1) != b"{":

@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,9 @@ from images.oci.index import Entry, change_index, entry_of, parts_of, read_index
 from images.store import ArtefactAbsentError, ArtefactCorruptError, ArtefactStore
 
 STATEMENT_TYPE = "application/vnd.firstlight.statement.v1"
+RELEASE_TYPE = "application/vnd.firstlight.release.v1"
 ENVELOPE_TYPE = "application/vnd.dsse.envelope.v1+json"
+_FIRMWARE_TYPE = "application/vnd.firstlight.firmware-package.v1"
 _EMPTY = b"{}"
 _EMPTY_TYPE = "application/vnd.oci.empty.v1+json"
 
@@ -43,21 +45,27 @@ def publish_statement(store: ArtefactStore, image: Entry, envelope: bytes) -> Di
     """Put a signed statement about an image into the store; the same one again changes nothing."""
     store.put_bytes(_EMPTY)
     signed = store.put_bytes(envelope)
-    document = {
-        "schemaVersion": 2,
-        "mediaType": MANIFEST_TYPE,
-        "artifactType": STATEMENT_TYPE,
-        "config": {
-            "mediaType": _EMPTY_TYPE,
-            "digest": digest_of(_EMPTY),
-            "size": len(_EMPTY),
-            "data": base64.b64encode(_EMPTY).decode(),
-        },
-        "layers": [{"mediaType": ENVELOPE_TYPE, "digest": signed, "size": len(envelope)}],
-        "subject": {"mediaType": image.media_type, "digest": image.digest, "size": image.size_bytes},
-    }
-    digest = store.put_bytes(json.dumps(document, sort_keys=True, separators=(",", ":")).encode())
+    layers = [{"mediaType": ENVELOPE_TYPE, "digest": signed, "size": len(envelope)}]
+    subject = {"mediaType": image.media_type, "digest": image.digest, "size": image.size_bytes}
+    digest = store.put_bytes(_without_config(STATEMENT_TYPE, layers, subject=subject))
     _enter(store, digest, {signed: len(envelope), image.digest: image.size_bytes})
+    return digest
+
+
+def publish_release(store: ArtefactStore, document: bytes, image: Entry, packages: Mapping[Digest, int]) -> Digest:
+    """Put a release into the store: its document, whose digest is the release's, its image, and its firmware packages.
+
+    Raises ArtefactAbsentError when one of them is missing.
+    """
+    store.put_bytes(_EMPTY)
+    written = store.put_bytes(document)
+    layers = [{"mediaType": "application/vnd.firstlight.release.v1+json", "digest": written, "size": len(document)}]
+    layers.append({"mediaType": image.media_type, "digest": image.digest, "size": image.size_bytes})
+    layers += [{"mediaType": _FIRMWARE_TYPE, "digest": one, "size": size} for one, size in sorted(packages.items())]
+    needs = {**packages, image.digest: image.size_bytes}
+    _check(store, written, needs)
+    digest = store.put_bytes(_without_config(RELEASE_TYPE, layers))
+    _enter(store, digest, needs)
     return digest
 
 
@@ -113,6 +121,19 @@ def parse_statement_manifest(content: bytes) -> StatementManifest:
         return StatementManifest(digest_of(content), subject, envelope)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ManifestError(f"no manifest of a statement: {error}") from error
+
+
+def _without_config(kind: str, layers: Sequence[Mapping[str, object]], **more: Mapping[str, object]) -> bytes:
+    config = {"mediaType": _EMPTY_TYPE, "digest": digest_of(_EMPTY), "size": len(_EMPTY)}
+    document = {
+        "schemaVersion": 2,
+        "mediaType": MANIFEST_TYPE,
+        "artifactType": kind,
+        "config": {**config, "data": base64.b64encode(_EMPTY).decode()},
+        "layers": layers,
+        **more,
+    }
+    return json.dumps(document, sort_keys=True, separators=(",", ":")).encode()
 
 
 def _enter(store: ArtefactStore, digest: Digest, needs: Mapping[Digest, int]) -> None:

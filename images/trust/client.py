@@ -8,9 +8,8 @@ from tuf.api.exceptions import DownloadError, DownloadHTTPError, ExpiredMetadata
 from tuf.api.metadata import Metadata, Targets
 from tuf.ngclient import FetcherInterface, Updater, UpdaterConfig
 
-from images.digest import parse_digest
 from images.trust.errors import MetadataExpiredError, TrustError
-from images.trust.repository import Target
+from images.trust.repository import Target, targets_of
 
 
 class FolderFetcher(FetcherInterface):
@@ -46,7 +45,4 @@ def trusted_targets(source: Path, cache: Path, shipped_root: bytes) -> Mapping[s
         raise MetadataExpiredError(f"{source}: {error}: sign a new one with the keys of that role") from error
     except (RepositoryError, DownloadError, OSError) as error:
         raise TrustError(f"{source}: is not trusted: {error}") from error
-    return {
-        name: Target(parse_digest(f"sha256:{one.hashes['sha256']}"), one.length, one.custom or {})
-        for name, one in verified.targets.items()
-    }
+    return targets_of(verified)

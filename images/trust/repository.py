@@ -16,7 +16,7 @@ from tuf.api.exceptions import RepositoryError
 from tuf.api.metadata import Metadata, MetaFile, Root, Snapshot, TargetFile, Targets, Timestamp
 from tuf.api.serialization.json import JSONSerializer
 
-from images.digest import Digest, hex_of
+from images.digest import Digest, hex_of, parse_digest
 from images.trust.errors import TrustError
 from images.trust.keys import Keyring, Role
 
@@ -102,6 +102,40 @@ def renew_timestamp(folder: Path, expires: datetime, signers: Signers) -> None:
     snapshot = _content(folder / f"{version}.snapshot.json")
     timestamp = _timestamp(folder, version, snapshot, expires)
     _replace(folder / "timestamp.json", _sign(timestamp, Role.TIMESTAMP, _root(folder), signers))
+
+
+def published(folder: Path) -> Mapping[str, Target]:
+    """What the newest version names, expired or not: the next one builds on it. Raises `TrustError`.
+
+    For who signs; who believes asks `trusted_targets`.
+    """
+    if not (folder / "timestamp.json").exists():
+        return {}
+    path = files_of(folder)[-2]
+    metadata: Metadata[Targets] = Metadata.from_bytes(_content(path))
+    if not _root(folder).get_verification_result(Role.TARGETS, metadata.signed_bytes, metadata.signatures):
+        raise TrustError(f"{path}: is not signed by enough keys of the root; restore {folder} from a backup")
+    return targets_of(metadata.signed)
+
+
+def files_of(folder: Path) -> tuple[Path, ...]:
+    """All that a client without any metadata asks for: every root, then snapshot, targets, timestamp.
+
+    Raises `TrustError`.
+    """
+    timestamp = folder / "timestamp.json"
+    snapshot = folder / f"{_read(_content(timestamp), Timestamp).snapshot_meta.version}.snapshot.json"
+    targets = folder / f"{_read(_content(snapshot), Snapshot).meta['targets.json'].version}.targets.json"
+    roots = [folder / f"{number}.root.json" for number in range(1, _newest(folder, Role.ROOT) + 1)]
+    return (*roots, snapshot, targets, timestamp)
+
+
+def targets_of(signed: Targets) -> Mapping[str, Target]:
+    """As we name them."""
+    return {
+        name: Target(parse_digest(f"sha256:{one.hashes['sha256']}"), one.length, one.custom or {})
+        for name, one in signed.targets.items()
+    }
 
 
 def _enter(root: Root, keyring: Keyring) -> None:

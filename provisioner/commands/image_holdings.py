@@ -35,11 +35,18 @@ class Shelf:
 
     def holdings(self) -> Holdings:
         """All that there are. Raises `BadInput` and `FirstlightError` where one of them cannot be seen."""
-        from provisioner.store.image_pins import database_pins  # a build does without the half second that SQL takes
+        # Here, because a build does without the half second that SQL and TUF take.
+        from provisioner.commands.signed_names import signed_pins
+        from provisioner.store.image_pins import database_pins
 
         files = holdings_in(self.data_dir, self.store)
-        catalog = _catalog(self.site)
-        held = (files.pins, _firmware_of(catalog), database_pins(self._database(), datetime.now(UTC)))
+        catalog = catalog_of(self.site)
+        held = (
+            files.pins,
+            signed_pins(self.data_dir),
+            _firmware_of(catalog),
+            database_pins(self._database(), datetime.now(UTC)),
+        )
         return Holdings(merged(held), files.programs)
 
     def digest(self, text: str) -> Digest:
@@ -79,7 +86,8 @@ def shelf_of(config: Path | None, data_dir: Path | None) -> Shelf:
     return Shelf(data_dir or data_dir_of(site), site)
 
 
-def _catalog(site: Site | None) -> Catalog:
+def catalog_of(site: Site | None) -> Catalog:
+    """The profiles of the site, or the shipped ones. Raises `BadInput`."""
     try:
         return load_catalog((site and site.profiles) or SHIPPED)
     except ProfileError as error:
