@@ -1,8 +1,8 @@
 """Slurm, whichever way it is spoken to: what is read, and what is then done, in which order."""
 
-import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 from provisioner.capabilities.clock import Clock
@@ -12,9 +12,13 @@ from provisioner.models.scheduling import DrainPolicy, OurReason, SchedulerView,
 from provisioner.schedulers import rules
 from provisioner.schedulers.node_names import NodeNames
 from provisioner.schedulers.rules import Due
+from provisioner.schedulers.shared_read import SharedRead
 from provisioner.schedulers.slurm_reading import SlurmJob, SlurmNode, view_of
 
 _PREFIX = "firstlight-"
+_AGAIN_AFTER = timedelta(minutes=1)
+"""What was done to a job, and has changed nothing, is done again."""
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
 class SlurmControl(Protocol):
@@ -22,8 +26,8 @@ class SlurmControl(Protocol):
 
     name: str
 
-    async def nodes(self, names: Collection[str]) -> Mapping[str, SlurmNode]:
-        """At least those of `names` that Slurm has."""
+    async def nodes(self) -> Mapping[str, SlurmNode]:
+        """All of them, by name."""
         ...
 
     async def jobs(self) -> Sequence[SlurmJob]:
@@ -77,15 +81,16 @@ class Slurm:
     def __init__(self, control: SlurmControl, clock: Clock, names: NodeNames) -> None:
         """`clock`: for deadlines and graces."""
         self._control, self._clock, self._names = control, clock, names
-        self._jobs_in_hand = asyncio.Lock()
+        self._read = SharedRead(self._read_all)
+        self._done: dict[tuple[str, datetime | None, Due], datetime] = {}
+        """When what was done to which run of a job: one on many nodes is told once, whichever is drained first."""
 
     async def look(self, nodes: Collection[NodeName]) -> Mapping[NodeName, SchedulerView]:
         """Two requests, however many nodes."""
         theirs = {node: self._names.theirs(node) for node in nodes}
         if not theirs:
             return {}
-        seen = await self._control.nodes(theirs.values())
-        jobs = _by_node(await self._control.jobs())
+        seen, jobs = await self._read()
         return {node: _view(seen.get(name), name, jobs.get(name, ())) for node, name in theirs.items()}
 
     async def cordon(self, node: NodeName, reason: OurReason) -> SchedulerView:
@@ -102,19 +107,20 @@ class Slurm:
 
     async def drain(self, node: NodeName, reason: OurReason, policy: DrainPolicy) -> SchedulerView:
         """As of `Scheduler`. A job on several nodes is told once, whichever of them is drained first."""
-        rules.must_be_ours(self._control.name, node, await self.cordon(node, reason), reason)
-        async with self._jobs_in_hand:
-            name = self._names.theirs(node)
-            jobs = [job for job in await self._control.jobs() if name in job.nodes]
-            said = [await self._do_what_is_due(job, policy) for job in jobs]
-        view = await self._look_at(node)
+        view = await self.cordon(node, reason)
+        rules.must_be_ours(self._control.name, node, view, reason)
+        said: list[str] = []
+        if view.jobs:
+            _, jobs = await self._read()
+            said = [await self._do_what_is_due(job, policy) for job in jobs.get(self._names.theirs(node), ())]
+            view = await self._look_at(node)
         late = rules.overdue(policy, view.jobs, self._clock.now())
         return replace(view, blocked=(*view.blocked, *(one for one in said if one), *late))
 
     async def label(self, node: NodeName, release: ReleaseDigest) -> SchedulerView:
         """A feature that jobs can ask for; the release that was there before goes."""
         name = self._names.theirs(node)
-        seen = (await self._control.nodes([name])).get(name)
+        seen = (await self._read())[0].get(name)
         if seen is None:
             raise self._missing(name)
         others = [feature for feature in seen.features if not feature.startswith(_PREFIX)]
@@ -128,7 +134,7 @@ class Slurm:
         cancelled, or refused where it has begun. Ours leaves the node DOWN, and only `uncordon` resumes it.
         """
         name = self._names.theirs(node)
-        seen = (await self._control.nodes([name])).get(name)
+        seen = (await self._read())[0].get(name)
         if seen is not None and seen.reboot_can_be_cancelled and OurReason.parse(seen.reason):
             await self._control.cancel_reboot(name)
         rules.must_be_drained(self._control.name, node, await self.cordon(node, reason), reason)
@@ -151,23 +157,37 @@ class Slurm:
     async def _look_at(self, node: NodeName) -> SchedulerView:
         return (await self.look([node]))[node]
 
+    async def _read_all(self) -> tuple[Mapping[str, SlurmNode], Mapping[str, Sequence[SlurmJob]]]:
+        """Nodes first: of one that starts no job any more, the jobs that are read then are all that there are."""
+        nodes = await self._control.nodes()
+        return nodes, _by_node(await self._control.jobs())
+
     async def _do_what_is_due(self, job: SlurmJob, policy: DrainPolicy) -> str:
         """What Slurm says against it, or nothing."""
         now = self._clock.now()
+        due = rules.due(policy, job.signalled_at, now)
+        key = (job.id, job.started_at, due)
+        if due is Due.NOTHING or now - self._done.get(key, _LONG_AGO) < _AGAIN_AFTER:
+            return ""
+        self._done = {one: at for one, at in self._done.items() if now - at < _AGAIN_AFTER} | {key: now}
         try:
-            match rules.due(policy, job.signalled_at, now):
-                case Due.SIGNAL:
-                    await self._control.signal(job.id, getattr(policy, "signal", "USR1"))
-                    await self._control.comment(job.id, job.comment_with_signal(now))
-                case Due.REQUEUE:
-                    await self._control.requeue(job.id)
-                case Due.END if job.requeue:
-                    await self._requeue_or_cancel(job.id)
-                case Due.END:
-                    await self._control.cancel(job.id)
+            await self._do(due, job, policy, now)
         except SchedulerError as error:
+            self._done.pop(key, None)
             return f"job {job.id}: {error.problem}; {error.remedy}"
         return ""
+
+    async def _do(self, due: Due, job: SlurmJob, policy: DrainPolicy, now: datetime) -> None:
+        match due:
+            case Due.SIGNAL:
+                await self._control.signal(job.id, getattr(policy, "signal", "USR1"))
+                await self._control.comment(job.id, job.comment_with_signal(now))
+            case Due.REQUEUE:
+                await self._control.requeue(job.id)
+            case Due.END if job.requeue:
+                await self._requeue_or_cancel(job.id)
+            case Due.END:
+                await self._control.cancel(job.id)
 
     async def _requeue_or_cancel(self, job: str) -> None:
         """Only batch jobs can be put back into the queue."""

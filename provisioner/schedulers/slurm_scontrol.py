@@ -3,7 +3,7 @@
 import asyncio
 import os
 import shutil
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
@@ -31,13 +31,13 @@ class Commands:
         self._conf, self._timeout = conf, timeout
         self._places = asyncio.Semaphore(_AT_ONCE)
 
-    async def nodes(self, names: Collection[str]) -> Mapping[str, SlurmNode]:  # noqa: ARG002  it tells them all
+    async def nodes(self) -> Mapping[str, SlurmNode]:
         """All of them, in one command."""
-        return self._read(read_nodes, await self._run("sinfo", "--json"))
+        return await self._read(read_nodes, await self._run("sinfo", "--json"))
 
     async def jobs(self) -> Sequence[SlurmJob]:
         """All of them, in one command."""
-        return self._read(read_jobs, await self._run("squeue", "--json", "--all"))
+        return await self._read(read_jobs, await self._run("squeue", "--json", "--all"))
 
     async def set_state(self, node: str, state: str, reason: str | None) -> None:
         """As of `SlurmControl`."""
@@ -78,9 +78,10 @@ class Commands:
     async def close(self) -> None:
         """Nothing stays open."""
 
-    def _read(self, read: Callable[[Mapping[str, Any]], Read], said: bytes) -> Read:
+    async def _read(self, read: Callable[[Mapping[str, Any]], Read], said: bytes) -> Read:
+        """In a thread: 12,500 nodes and 20,000 jobs are 44 MB, which take a second."""
         try:
-            return read(orjson.loads(said))
+            return await asyncio.to_thread(lambda: read(orjson.loads(said)))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             problem = f"its answer cannot be used: {error}" if b'"errors"' in said else f"it answers {said[:120]!r}"
             remedy = "see that slurmctld answers (scontrol ping) and is Slurm 22.05 or newer with its JSON plugin"

@@ -1,7 +1,8 @@
 """Slurm by slurmrestd: the newest version of its API that the daemon offers, with a token (JWT)."""
 
+import asyncio
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from provisioner.errors import SchedulerError
@@ -25,11 +26,11 @@ class Rest:
         self._version: int | None = None
         self._changes_nodes = False
 
-    async def nodes(self, names: Collection[str]) -> Mapping[str, SlurmNode]:  # noqa: ARG002  it tells them all
+    async def nodes(self) -> Mapping[str, SlurmNode]:
         """All of them: its answer for one node does not tell a wrong name from a failure."""
         body = await self._get("nodes")
         try:
-            return read_nodes(body)
+            return await asyncio.to_thread(read_nodes, body)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             self._refuse("its nodes", error)
 
@@ -37,7 +38,7 @@ class Rest:
         """All of them."""
         body = await self._get("jobs")
         try:
-            return read_jobs(body)
+            return await asyncio.to_thread(read_jobs, body)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             self._refuse("its jobs", error)
 

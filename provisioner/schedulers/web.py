@@ -1,5 +1,6 @@
 """Requests to a scheduler's HTTP API: one try each, in bounded time; every failure is a `SchedulerError`."""
 
+import asyncio
 import ssl
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -94,7 +95,7 @@ class Web:
             raw += more
         after = _seconds(response.headers.get("Retry-After"))
         try:
-            body = orjson.loads(raw) if raw else {}
+            body = await asyncio.to_thread(orjson.loads, raw) if raw else {}
         except ValueError:
             body = {"message": raw[:200].decode("utf-8", "replace")}
             if response.status < 500:
