@@ -128,19 +128,27 @@ class Client:
     def answers(self) -> bool:
         """A service is there; whether it is well does not matter."""
         try:
-            self._exchange("GET", "/healthz", None)
+            self._exchange("GET", "/healthz", None, {})
         except FirstlightError:
             return False
         return True
 
-    def ask(self, method: str, path: str, answer: type[T], body: Mapping[str, object] | None = None) -> T:
+    def ask(
+        self,
+        method: str,
+        path: str,
+        answer: type[T],
+        body: Mapping[str, object] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> T:
         """One exchange, for the commands with answers of their own. Raises `FirstlightError`."""
-        status, content = self._exchange(method, path, orjson.dumps(body) if body is not None else None)
+        sent = orjson.dumps(body) if body is not None else None
+        status, content = self._exchange(method, path, sent, headers or {})
         return self._read(status, content, answer)
 
     def tell(self, method: str, path: str) -> None:
         """One exchange that is answered with nothing. Raises `FirstlightError`."""
-        status, content = self._exchange(method, path, None)
+        status, content = self._exchange(method, path, None, {})
         if status != http.client.NO_CONTENT:
             self._read(status, content, Refusal)
 
@@ -153,8 +161,8 @@ class Client:
         except ValidationError as error:
             raise FirstlightError(f"{self.url}: answers {status}, but not as Firstlight does: is it one?") from error
 
-    def _exchange(self, method: str, path: str, content: bytes | None) -> tuple[int, bytes]:
-        headers = {"Authorization": f"Bearer {self.token.reveal()}", "Accept": "application/json"}
+    def _exchange(self, method: str, path: str, content: bytes | None, more: Mapping[str, str]) -> tuple[int, bytes]:
+        headers = {"Authorization": f"Bearer {self.token.reveal()}", "Accept": "application/json", **more}
         if content is not None:
             headers["Content-Type"] = "application/json"
         if method == "POST":
