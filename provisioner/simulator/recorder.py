@@ -55,7 +55,7 @@ class Recorder:
         return Result(
             seed=scenario.seed,
             outcome=outcome,
-            why=rollout.why,
+            why=_why(rollout, outcome),
             nodes=len(digests),
             floor=len(digests) - world.allowed_out,
             seconds=at,
@@ -113,6 +113,14 @@ def _outcome(rollout: Rollout) -> Outcome:
     wave = rollout.open_wave
     waits = rollout.state is RolloutState.PAUSED and wave is not None and wave.state is WaveState.JUDGED
     return Outcome.WAITING if waits else Outcome.UNFINISHED
+
+
+def _why(rollout: Rollout, outcome: Outcome) -> str:
+    """A rollout that hangs may not say on what."""
+    waiting, in_hand = len(rollout.tallies.pending), len(rollout.tallies.in_hand)
+    if outcome is not Outcome.UNFINISHED:
+        return rollout.why
+    return f"{rollout.why}; it is {rollout.state}, with {in_hand} units in hand, and {waiting} still to be taken"
 
 
 def _quarantined(rollout: Rollout) -> int:

@@ -106,6 +106,7 @@ def test_a_run_that_does_not_end_is_given_up() -> None:
     result = simulate(replace(CALM, nodes=900, job_hours=100.0, checkpointing=0.0, max_days=1))
     assert result.outcome is Outcome.UNFINISHED
     assert 86_400 <= result.seconds < 86_400 + 600
+    assert "still to be taken" in result.why
 
 
 def asked(policy: Inconclusive) -> Result:
