@@ -80,12 +80,13 @@ class ReleaseShelf:
         self._manifests: dict[str, ImageManifest] = {}
         self._desired = {name: self._resolve(release) for name, release in chosen.items()}
 
-    def stock(self) -> tuple[str, ...]:
-        """Put the firmware packages of the chosen releases into the store; those that the firmware folder lacks.
+    def stock(self) -> tuple[Artefact, ...]:
+        """Put the firmware packages of the chosen releases into the store; those that are not here then, each once.
 
         Raises `BadInput` when a file is not what its bundle says.
         """
-        return tuple(file for release in self._desired.values() for file in self._stock(release))
+        missing = [artefact for release in self._desired.values() for artefact in self._stock(release)]
+        return tuple({artefact.sha256: artefact for artefact in missing}.values())
 
     def hardware_class(self, found: Found) -> HardwareClass | Refusal:
         """As the protocol says."""
@@ -164,13 +165,13 @@ class ReleaseShelf:
         manifest = built_image(image, self._data_dir, self._artefacts)
         return self._catalog.resolve_release(release, manifest.digest)
 
-    def _stock(self, release: Release) -> Iterator[str]:
+    def _stock(self, release: Release) -> Iterator[Artefact]:
         for component in release.firmware.components:
-            file, digest = component.artefact.file, f"sha256:{component.artefact.sha256}"
-            path = self._firmware_dir / file if self._firmware_dir else None
+            digest = f"sha256:{component.artefact.sha256}"
+            path = self._firmware_dir / component.artefact.file if self._firmware_dir else None
             if path is None or not path.is_file():
                 if self.package(digest) is None:
-                    yield file
+                    yield component.artefact
                 continue
             self._put(path, digest)
 

@@ -1,12 +1,15 @@
 """What keeps a long-running site going: stuck runs are given back to work, old records are thrown away."""
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime, timedelta
 
 import structlog
 
+from profiles.firmware.component import Artefact
+from provisioner.capabilities.releases import Artefacts
 from provisioner.engine import DbosEngine
+from provisioner.errors import NotFound
 from provisioner.store.opening import Store
 from provisioner.store.retention import delete_events
 
@@ -25,6 +28,7 @@ _CLAIMS_KEPT = timedelta(hours=48)
 
 _STUCK_AFTER = timedelta(minutes=2)
 _LOOK_SECONDS = 30.0
+_ASK_AGAIN_SECONDS = 60.0
 _CLEAN_EVERY = 20
 """Looks between two clean-ups: ten minutes."""
 
@@ -39,6 +43,30 @@ async def upkeep(store: Store, engine: DbosEngine, slots: Collection[str]) -> No
         looks += 1
         if looks % _CLEAN_EVERY == 0:
             await _clean(store, engine)
+
+
+async def bring_packages(artefacts: Artefacts, missing: Sequence[Artefact]) -> None:
+    """Fetch the packages that this host lacks, and ask again for those that nobody gives; ends when all are here."""
+    if missing:
+        where = (
+            "asked for at public_url and network_boot.mirrors; or share firmware_dir, or data_dir, among the workers"
+        )
+        _log.warning("packages_missing", files=[one.file for one in missing], remedy=where)
+    told: set[str] = set()
+    while missing:
+        left: list[Artefact] = []
+        for one in missing:
+            try:
+                await artefacts.obtain(one)
+                _log.info("package_fetched", file=one.file)
+            except NotFound as error:
+                left.append(one)
+                if str(error) not in told:
+                    _log.warning("package_not_fetched", reason=str(error))
+                told.add(str(error))
+        missing = left
+        if missing:
+            await asyncio.sleep(_ASK_AGAIN_SECONDS)
 
 
 async def _clean(store: Store, engine: DbosEngine) -> None:

@@ -9,6 +9,7 @@ from datetime import timedelta
 from images.boot_program.signing import SigningPair
 from profiles.catalog import Catalog
 from profiles.findings import ProfileError, did_you_mean
+from profiles.firmware.component import Artefact
 from profiles.loader import SHIPPED, load_catalog
 from provisioner.boot_programs import BootSettings
 from provisioner.capabilities.bmcs import Bmcs
@@ -60,7 +61,7 @@ class Running:
     bmcs: RedfishBmcs
     awake: Wakefulness
     slot: SlotLease | None
-    missing_packages: tuple[str, ...]
+    missing_packages: tuple[Artefact, ...]
 
     @property
     def slots(self) -> frozenset[str]:

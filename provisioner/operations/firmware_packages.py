@@ -1,6 +1,7 @@
 """Is every package there, whole, and for these parts? Looked at before anything that writes goes to the BMC."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
 
 from profiles.firmware.component import Artefact
 from profiles.firmware.component import FirmwareComponent as Wanted
@@ -12,9 +13,11 @@ from provisioner.firmware.phase import Change, Phase
 from provisioner.firmware.plan import Update
 from provisioner.models.identifiers import RunKey
 from provisioner.models.package import Package
-from provisioner.operations.firmware_look import Look, classes_of
+from provisioner.operations.firmware_look import LOOK_EVERY, Look, classes_of
 from provisioner.operations.firmware_people import does_not_fit, unfit_package
+from provisioner.operations.reach import until
 
+_PATIENCE = timedelta(minutes=3)
 _UNSENT = frozenset({Phase.PLANNED, Phase.PREFLIGHT})
 
 
@@ -24,23 +27,37 @@ async def refuse_unfit(world: World, key: RunKey, look: Look, updates: Sequence[
     What is planned with a file that must not be sent ends `failed`, with the file and the field; a file that nobody
     has fails nothing.
     """
-    missing: list[str] = []
+    missing = await _missing(world, look, updates)
     unfit: list[str] = []
     for update in updates:
-        try:
-            await world.artefacts.obtain(_artefact(look, update))
-            reasons = await _reasons(world, look, update)
-        except NotFound as error:
-            missing.append(str(error))
+        if update.digest in missing:
             continue
+        reasons = await _reasons(world, look, update)
         if reasons:
             await _fail(world, key, update, "; ".join(reasons))
             unfit += reasons
     node = await world.nodes.get(key.node)
     if missing:
-        raise does_not_fit(node, look.bundle.name, [*unfit, *missing])
+        raise does_not_fit(node, look.bundle.name, [*unfit, *missing.values()])
     if unfit:
         raise unfit_package(node, look.bundle.name, unfit)
+
+
+async def _missing(world: World, look: Look, updates: Sequence[Update]) -> Mapping[str, str]:
+    """By digest, where each was looked for that is not here; asked for a while, as another worker may have it soon."""
+    missing: dict[str, str] = {}
+
+    async def all_here() -> bool:
+        missing.clear()
+        for update in updates:
+            try:
+                await world.artefacts.obtain(_artefact(look, update))
+            except NotFound as error:
+                missing[update.digest] = str(error)
+        return not missing
+
+    await until(world.clock, all_here, every=LOOK_EVERY, limit=_PATIENCE)
+    return missing
 
 
 async def package_of(world: World, key: RunKey, look: Look, update: Update) -> Package:
