@@ -78,6 +78,7 @@ def _boot_ids(work: Work, task: UnitTask) -> Mapping[NodeName, str]:
 
 def cancel(work: Work, task: UnitTask, why: str, *, deferred: bool) -> None:
     """Back into service, unchanged. `deferred`: it is tried again later, as often as it takes (okd-project/okd#593)."""
+    work.forget_asked(task.unit)
     if deferred:
         later = work.clock + work.spec.drain_deadline
         task = replace(task, deferrals=task.deferrals + 1, not_before=later)
@@ -90,6 +91,7 @@ def turn_back(work: Work, task: UnitTask, why: str) -> None:
 
     What is being given back may serve already: it is taken out of service again, like one that serves.
     """
+    work.forget_asked(task.unit)
     task = replace(task, why=why, generation=task.generation + 1)
     if not may_return(work.spec, task):
         _quarantine(work, replace(task, why=f"{why}; the old image does not run on the new firmware"))
@@ -198,6 +200,9 @@ def _settle(work: Work, task: UnitTask, state: UnitState) -> None:
     goes_again = {RolloutState.RETURNING: UnitState.ON_NEW, RolloutState.ABORTED: None}
     if cancelled and task.origin is goes_again.get(work.state, UnitState.ON_OLD):
         work.pending[task.unit] = None
+    returning = work.state is RolloutState.RETURNING and task.wave >= work.return_from_wave
+    if returning and state is UnitState.ON_NEW and may_return(work.spec, task):
+        work.pending[task.unit] = None  # it was being given back when the return began
 
 
 def _count_failed_unit(work: Work, task: UnitTask) -> None:

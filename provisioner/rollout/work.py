@@ -25,6 +25,8 @@ from provisioner.rollout.state import (
 )
 from provisioner.rollout.unit import UnitName
 
+_STAYS = frozenset({Action.QUARANTINE, Action.FORGET})
+
 
 class Work:
     """A copy of a rollout that may be changed, and the intents that come of it."""
@@ -208,6 +210,10 @@ class Work:
         """Want done what brings the unit to the state that its task names."""
         if task.state in ACTIONS:
             self.intents.append(self.intent(task, ACTIONS[task.state], self.members_of(task)))
+
+    def forget_asked(self, name: UnitName) -> None:
+        """Its unit turns round: what this step has asked for it is not done; what keeps nodes out of service stays."""
+        self.intents = [one for one in self.intents if one.unit != name or one.action in _STAYS]
 
     def intent(self, task: UnitTask, action: Action, nodes: Iterable[NodeName]) -> Intent:
         """The intent of this controller for nodes of the unit."""
