@@ -42,7 +42,7 @@ def add_green(profiles: Path, blue: str) -> None:
     (profiles / "releases" / f"{GREEN}.yaml").write_text(yaml.safe_dump({**like, "name": GREEN, "image": "green"}))
 
 
-def until(running: Site, name: str, done: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+def until(running: Site, name: str, done: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
     """Wait until the rollout is so; it, as the API shows it. The daemon may be away for a while."""
     deadline = time.monotonic() + _ROOM
     seen: dict[str, Any] = {}
@@ -56,6 +56,12 @@ def until(running: Site, name: str, done: Callable[[dict[str, Any]], bool]) -> d
             return seen
         time.sleep(0.2)
     raise AssertionError(f"{seen}\n{(running.folder / 'daemon.log').read_text()[-3000:]}")
+
+
+def planned(running: Site, name: str, **order: Any) -> list[list[str]]:
+    """The units of each wave that it would have; a unit is a node here."""
+    plan = running.ask("/v1/rollouts:plan", "POST", {"name": name, "pool": "pool", "release": GREEN, **order})
+    return [wave["units"] for wave in plan["waves"]]
 
 
 def begin(running: Site, name: str, **order: Any) -> dict[str, Any]:
