@@ -2,7 +2,6 @@
 
 from profiles.compat.load import load_facts
 from provisioner.capabilities.promotion_world import PromotionWorld
-from provisioner.capabilities.release_stops import NoStops
 from provisioner.channel_settings import policies_of
 from provisioner.release_shelf import ReleaseShelf, artefacts_in
 from provisioner.settings import Site
@@ -18,7 +17,7 @@ def promotion_world(site: Site, store: Store, shelf: ReleaseShelf) -> PromotionW
         soaks=store.soaks,
         releases=store.release_records,
         statements=StatementShelf(artefacts_in(site.data_dir), keys_of(site)),
-        stops=NoStops(),
+        stops=store.rollouts,
         policies=policies_of(site.channels, site.freezes),
         compatibility=load_facts(),
         images=shelf,

@@ -26,6 +26,7 @@ from api.views.rollouts import (
 )
 from provisioner.capabilities.service import Service
 from provisioner.errors import NotFound
+from provisioner.models.identifiers import ReleaseDigest
 from provisioner.pool_settings import FloorText
 from provisioner.rollout.intent import Action
 from provisioner.rollout.kept import Kept
@@ -117,6 +118,13 @@ class DecisionRequest(Body):
     why: Line
 
 
+class PardonRequest(Body):
+    """A release, by its digest, and the hardware class that it came back from."""
+
+    release: Word
+    hardware_class: Word
+
+
 class RolloutQuery(Body):
     """Which rollouts, and which page of them."""
 
@@ -175,6 +183,15 @@ async def list_rollouts(service: Site, _: Reader, query: Annotated[RolloutQuery,
 async def rejected(service: Site, _: Reader) -> RejectedList:
     """Releases that came back: automation does not offer them to that hardware class again."""
     return RejectedList(rejected=[RejectedView.of(one) for one in await service.rollouts.rejected()])
+
+
+@router.post(":pardon", responses=_CHANGE)
+async def pardon(
+    service: Site, holder: RolloutOperator, _: OnceRequired, request: RequestId, body: PardonRequest
+) -> RejectedList:
+    """A person has found that the release was not at fault: it may be offered to that hardware class again."""
+    await desk(service).pardon(ReleaseDigest(body.release), body.hardware_class, holder.name, request=request)
+    return await rejected(service, holder)
 
 
 @router.get("/{name}", responses=documented(401, 403, 404, 422))

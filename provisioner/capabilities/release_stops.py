@@ -12,11 +12,3 @@ class ReleaseStops(Protocol):
     async def stops(self, release: ReleaseDigest) -> Sequence[str]:
         """One line for each, fit for a person; none: nothing stops it."""
         ...
-
-
-class NoStops:
-    """Nothing has stopped anything."""
-
-    async def stops(self, release: ReleaseDigest) -> Sequence[str]:  # noqa: ARG002  the protocol tells it
-        """None."""
-        return ()

@@ -165,6 +165,18 @@ def rejected(data_dir: DataDir = HERE, url: Url = None) -> None:
         say(plain(f"{one.release[:19]} from {one.hardware_class}, rollout {one.rollout}: {one.why}"))
 
 
+def pardon(
+    release: Annotated[str, typer.Argument(help="The digest of the release.", metavar="DIGEST")],
+    hardware_class: Annotated[str, typer.Option("--class", help="The hardware class that it came back from.")],
+    data_dir: DataDir = HERE,
+    url: Url = None,
+) -> None:
+    """You have found that the release was not at fault: it may be offered to that class again."""
+    body = {"release": release, "hardware_class": hardware_class}
+    connect(data_dir, url).ask("POST", "/v1/rollouts:pardon", RejectedList, body)
+    say(plain(f"{release[:19]} may be rolled out to {hardware_class} again"))
+
+
 def _follow(client: Client, name: str) -> None:
     """A bar of units on the new release, until it ends or waits for a person; exit 1 unless it is complete."""
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[where]}"), TimeElapsedColumn())

@@ -123,6 +123,13 @@ class RolloutDesk:
 
         return await self._change(name, "decide", change, who, request=request)
 
+    async def pardon(self, release: ReleaseDigest, hardware_class: str, who: str, *, request: str = "") -> None:
+        """A person says that a release that came back may be offered again. Asked again, it changes nothing."""
+        audit = AuditEntry(
+            self._world.clock.now(), who, "rollout.pardon", hardware_class, before=release, request=request
+        )
+        await self._rollouts.pardon(release, hardware_class, audit=audit)
+
     async def _refuse_while_another_runs(self, rollout: Rollout) -> None:
         for other in await self._rollouts.unended():
             if (await self._rollouts.get(other)).rollout.plan.spec.pool == rollout.plan.spec.pool:

@@ -41,12 +41,12 @@ class Pointer:
     which: "ColumnElement[bool] | None" = None
 
 
+# Slots of nodes that no rollout has any more are kept by the rollout's retention.
 RELEASE_POINTERS = (
     Pointer(PinKind.SLOT, NODES.c.release, NODES.c.name),
-    Pointer(PinKind.SLOT, TURNS.c.active, TURNS.c.node),
-    Pointer(PinKind.SLOT, TURNS.c.blue, TURNS.c.node),
-    Pointer(PinKind.SLOT, TURNS.c.green, TURNS.c.node),
-    Pointer(PinKind.ROLLOUT, TURNS.c.came_from, TURNS.c.holder, TURNS.c.holder.is_not(None)),
+    Pointer(PinKind.SLOT, TURNS.c.active, TURNS.c.node, TURNS.c.holder.is_not(None)),
+    Pointer(PinKind.SLOT, TURNS.c.blue, TURNS.c.node, TURNS.c.holder.is_not(None)),
+    Pointer(PinKind.SLOT, TURNS.c.green, TURNS.c.node, TURNS.c.holder.is_not(None)),
     Pointer(PinKind.CHANNEL, CHANNELS.c.release, CHANNELS.c.channel),
     Pointer(PinKind.CHANNEL, PROMOTIONS.c.release, PROMOTIONS.c.id, PROMOTIONS.c.ended_at.is_(None)),
     Pointer(PinKind.RELEASE, CAMPAIGNS.c.digest, CAMPAIGNS.c.name, CAMPAIGNS.c.ended_at.is_(None)),

@@ -21,7 +21,6 @@ from provisioner.boot_programs import BootPrograms, BootSettings
 from provisioner.built_images import manifest_in
 from provisioner.capabilities.bmcs import Bmcs
 from provisioner.capabilities.promotion_world import PromotionWorld
-from provisioner.capabilities.release_stops import NoStops
 from provisioner.capabilities.releases import Releases
 from provisioner.capabilities.service import Service
 from provisioner.capabilities.world import World
@@ -129,24 +128,30 @@ def service_on(
         drift=store.drift,
         audit=store.audit,
         claims=store.claims,
+        operations=store.operations,
         rollouts=store.rollouts,
         turns=store.turns,
         channels=store.channels,
-        promotion=PromotionWorld(
-            promotions=store.promotions,
-            channels=store.channels,
-            soaks=store.soaks,
-            releases=store.release_records,
-            statements=StatementShelf(artefacts, None),
-            stops=NoStops(),
-            policies=DEFAULTS,
-            compatibility=load_facts(),
-            images=shelf,
-        ),
+        promotion=promotion_on(store, artefacts, shelf),
         catalog=shipped(),
         pools={"pool": default_pool("hgx-h100-8gpu")},
     )
     return service, files
+
+
+def promotion_on(store: Store, artefacts: ArtefactStore, shelf: ReleaseShelf) -> PromotionWorld:
+    """What promotions are decided by: no keys, and the channels as they come."""
+    return PromotionWorld(
+        promotions=store.promotions,
+        channels=store.channels,
+        soaks=store.soaks,
+        releases=store.release_records,
+        statements=StatementShelf(artefacts, None),
+        stops=NoStops(),
+        policies=DEFAULTS,
+        compatibility=load_facts(),
+        images=shelf,
+    )
 
 
 def _world(store: Store, bmcs: Bmcs, files: Files, releases: Releases) -> World:

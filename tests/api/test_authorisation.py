@@ -67,8 +67,10 @@ BY_ROLE: dict[str, frozenset[Role] | Scope] = {
     "POST /v1/campaigns/{name}/abort": OPERATE,
     "POST /v1/campaigns": OPERATE,
     "POST /v1/rollouts:plan": ALL,
+    "GET /v1/pools": ALL,
     "GET /v1/rollouts": ALL,
     "GET /v1/rollouts:rejected": ALL,
+    "POST /v1/rollouts:pardon": Scope.ROLLOUT_OPERATE,
     "GET /v1/rollouts/{name}": ALL,
     "GET /v1/rollouts/{name}/units": ALL,
     "POST /v1/rollouts": Scope.ROLLOUT_OPERATE,
@@ -110,6 +112,7 @@ BY_ROLE: dict[str, frozenset[Role] | Scope] = {
 
 BODIES: dict[str, Any] = {
     "POST /v1/rollouts:plan": {"name": "spring", "pool": "p", "release": "hgx-h100-2025-1"},
+    "POST /v1/rollouts:pardon": {"release": "sha256:" + "0" * 64, "hardware_class": "hgx-h100-8gpu"},
     "POST /v1/rollouts": {"name": "spring", "pool": "p", "release": "hgx-h100-2025-1"},
     "POST /v1/rollouts/{name}:approve": {},
     "POST /v1/rollouts/{name}:return": {},
