@@ -60,6 +60,25 @@ def verify(content: bytes, holders: Keyholders, about: Digest) -> Statement:
     return statement
 
 
+def signers_of(content: bytes, holders: Keyholders) -> tuple[str, ...]:
+    """Ids of those of the `holders` who have signed it, and whose signatures fit. Raises `StatementError`."""
+    envelope = _read(content)
+    found = []
+    for key in holders.keys:
+        if key.keyid in envelope.signatures:
+            try:
+                key.verify_signature(envelope.signatures[key.keyid], envelope.pae())
+            except (UnverifiedSignatureError, VerificationError):
+                continue
+            found.append(key.keyid)
+    return tuple(found)
+
+
+def claimed(content: bytes) -> Statement:
+    """What it says, whoever has signed it: for people, and for who is about to sign. Raises `StatementError`."""
+    return decode(_read(content).payload)
+
+
 def _read(content: bytes) -> Envelope:
     try:
         document = json.loads(content)

@@ -1,12 +1,12 @@
 """Where a site keeps its signed metadata: what it publishes or has taken in, and what it has seen last."""
 
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from images.trust.errors import TrustError
-from images.trust.keys import PUBLIC, Role, read_signer
-from images.trust.repository import Signers
+from images.trust.keys import PUBLIC, Keyholders, Role, Signer, read_keyring, read_signer
 
 SHIPPED_ROOT = "1.root.json"
 
@@ -39,9 +39,14 @@ def shipped_root(keys: Path) -> bytes:
         ) from error
 
 
-def signers_in(keys: Path, *roles: Role) -> Signers:
+def signers_in(keys: Path, *roles: Role) -> Mapping[Role, list[Signer]]:
     """The private keys that lie in the folder of `firstlight keys init`. Raises TrustError."""
     return {role: [read_signer(path) for path in sorted((keys / role).glob("*.key"))] for role in roles}
+
+
+def managers_in(keys: Path) -> Keyholders:
+    """Whose statements count: the targets keys of the public ones in the folder. Raises TrustError."""
+    return read_keyring(keys / PUBLIC)[Role.TARGETS]
 
 
 def copy_seen(before: Path, scratch: Path) -> None:

@@ -18,7 +18,7 @@ from images.trust.folder import TrustFolder, shipped_root, signers_in
 from images.trust.keys import Role, read_signer
 from images.trust.repository import Expiries, Signers, Target, add_root, publish, published
 from provisioner.commands.bundle_names import Wanted, image_target, release_target
-from provisioner.commands.image_holdings import Shelf, shelf_of
+from provisioner.commands.image_holdings import keys_folder, shelf_of
 from provisioner.commands.image_supplies import Config
 from provisioner.errors import BadInput, FirstlightError
 
@@ -55,7 +55,7 @@ def sign_command(
 ) -> None:
     """Say, signed, which digest a name stands for; what was signed before stays. A return is a new version as well."""
     shelf = shelf_of(config, data_dir)
-    folder = _keys_folder(keys, shelf)
+    folder = keys_folder(keys, shelf)
     with told():
         trust = TrustFolder(shelf.data_dir / "trust")
         wanted = Wanted(shelf, tuple(image or ()), tuple(release or ()))
@@ -112,7 +112,7 @@ def import_command(
 ) -> None:
     """Verify a bundle against the root that this site trusts, and take in all of it or nothing. Again: goes on."""
     shelf = shelf_of(config, data_dir)
-    folder = _keys_folder(keys, shelf)
+    folder = keys_folder(keys, shelf)
     now = datetime.now(UTC).replace(microsecond=0)
     with told():
         site = Site(shelf.data_dir, shipped_root(folder), _timestamp_signers(folder, timestamp_key))
@@ -153,14 +153,6 @@ def _expiries(now: datetime) -> Expiries:
     now = now.replace(microsecond=0)
     offline = now + timedelta(days=_OFFLINE_DAYS)
     return Expiries(targets=offline, snapshot=offline, timestamp=now + timedelta(days=_TIMESTAMP_DAYS))
-
-
-def _keys_folder(keys: Path | None, shelf: Shelf) -> Path:
-    if keys is not None:
-        return keys
-    if shelf.site is None or shelf.site.trust is None:
-        raise BadInput("no --keys, and site.yaml has no trust.keys: name the folder of `firstlight keys init`")
-    return shelf.site.trust.keys
 
 
 def _day(days: int) -> str:

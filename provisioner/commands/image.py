@@ -30,6 +30,7 @@ from provisioner.commands.image_profiles import (
     one_profile,
     tell_reasons,
 )
+from provisioner.commands.image_statements import countersign_command, statements_command
 from provisioner.commands.image_store import (
     DataDir,
     gc_command,
@@ -49,6 +50,8 @@ image_app.command("pins")(pins_command)
 image_app.command("hold")(hold_command)
 image_app.command("release-hold")(release_hold_command)
 image_app.command("gc")(gc_command)
+image_app.command("statements")(statements_command)
+image_app.command("countersign")(countersign_command)
 
 Day = Annotated[
     datetime | None, typer.Option("--date", formats=["%Y-%m-%d"], metavar="YYYY-MM-DD", help="Today where absent.")

@@ -86,6 +86,15 @@ def shelf_of(config: Path | None, data_dir: Path | None) -> Shelf:
     return Shelf(data_dir or data_dir_of(site), site)
 
 
+def keys_folder(keys: Path | None, shelf: Shelf) -> Path:
+    """The folder of keys that was named, or the site's. Raises `BadInput`."""
+    if keys is not None:
+        return keys
+    if shelf.site is None or shelf.site.trust is None:
+        raise BadInput("no --keys, and site.yaml has no trust.keys: name the folder of `firstlight keys init`")
+    return shelf.site.trust.keys
+
+
 def catalog_of(site: Site | None) -> Catalog:
     """The profiles of the site, or the shipped ones. Raises `BadInput`."""
     try:

@@ -32,7 +32,7 @@ Holder = Annotated[str, typer.Option("--name", metavar="NAME", help="Of the hold
 def list_stored(config: Path | None, data_dir: Path | None, *, as_json: bool) -> None:
     """Every image of the store, its size, and who holds it."""
     shelf = shelf_of(config, data_dir)
-    with _told():
+    with store_told():
         pins = shelf.holdings().pins
         found = [(one, _size(shelf, one.digest), pins.get(one.digest, ())) for one in images_in(shelf.store)]
     found.sort(key=lambda one: (one[0].name, one[0].digest))
@@ -52,7 +52,7 @@ def list_stored(config: Path | None, data_dir: Path | None, *, as_json: bool) ->
 def pins_command(digest: Image, config: Config = None, data_dir: DataDir = None, as_json: AsJson = False) -> None:
     """Who holds an image, and why: it is never collected while anybody does."""
     shelf = shelf_of(config, data_dir)
-    with _told():
+    with store_told():
         image = shelf.digest(digest)
         held = shelf.holdings().pins.get(image, ())
     if as_json:
@@ -75,7 +75,7 @@ def hold_command(
     if not reason.strip():
         raise BadInput("--reason: say why it has to be kept")
     shelf = shelf_of(config, data_dir)
-    with _told():
+    with store_told():
         image = shelf.digest(digest)
         keep_image(shelf.store, image)
         held = Pin(PinKind.HOLD, name, reason.strip(), getpass.getuser(), now_text(datetime.now(UTC)))
@@ -94,7 +94,7 @@ def release_hold_command(
     if not reason.strip():
         raise BadInput("--reason: say why it need not be kept any more")
     shelf = shelf_of(config, data_dir)
-    with _told():
+    with store_told():
         image = shelf.digest(digest)
         unpin(shelf.store, image, PinKind.HOLD, name)
         left = shelf.holdings().pins.get(image, ())
@@ -112,7 +112,7 @@ def gc_command(
 ) -> None:
     """Take away images that nobody holds, and what only they need. Builds may run meanwhile."""
     shelf = shelf_of(config, data_dir)
-    with _told():
+    with store_told():
         now, hours = datetime.now(UTC), timedelta(hours=grace)
         collected = collect(shelf.store, shelf.holdings, now, hours, dry_run=dry_run)
     if as_json:
@@ -144,7 +144,7 @@ def _labels(held: tuple[Pin, ...]) -> str:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def store_told() -> Iterator[None]:
     """What is wrong with the store, as commands tell it."""
     try:
         yield
