@@ -11,6 +11,7 @@ from api import once, problems
 from api.access_log import AccessLog, latency_histogram
 from api.limits import BodyLimit, Downloads
 from api.openapi import describe
+from api.rate_limit import Budgets, Rate
 from api.routes import (
     agent,
     artefacts,
@@ -66,6 +67,7 @@ def create_app(service: Service) -> FastAPI:
     app = bare_app()
     app.state.service = service
     app.state.downloads = Downloads(service.downloads)
+    app.state.budgets = Budgets.of(Rate(service.requests_per_second, 10 * service.requests_per_second))
     return app
 
 

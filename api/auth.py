@@ -7,6 +7,7 @@ from fastapi import Depends, HTTPException, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from api.problems import instance_of
+from api.rate_limit import address_of, budgets_of, spend
 from provisioner.capabilities.service import Service
 from provisioner.capabilities.tokens import TokenHolder
 from provisioner.models.boot import BootTicket
@@ -40,9 +41,12 @@ async def _request_id(request: Request) -> str:
 
 async def _holder(request: Request, service: Site, given: Annotated[_Given, Security(_TOKEN)]) -> TokenHolder:
     holder = await service.tokens.check(Secret(given.credentials)) if given else None
+    budgets = budgets_of(request)
     if holder is None:
+        spend(budgets.strangers, address_of(request))
         raise HTTPException(401, "a valid token is needed: Authorization: Bearer <token>")
     request.scope["firstlight.holder"] = holder.name
+    spend(budgets.principals, holder.name)
     return holder
 
 

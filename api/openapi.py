@@ -6,7 +6,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-from api.problems import Problem
+from api.problems import Problem, documented
 
 
 def describe(app: FastAPI) -> None:
@@ -28,5 +28,14 @@ def _document(app: FastAPI) -> dict[str, Any]:
         schemas["Problem"] = problem
         for unused in ("HTTPValidationError", "ValidationError"):
             schemas.pop(unused, None)
+        _add_limits(document)
         app.openapi_schema = document
     return app.openapi_schema
+
+
+def _add_limits(document: dict[str, Any]) -> None:
+    """Who asks too often hears so, on each route where askers are told apart."""
+    for path, operations in document["paths"].items():
+        for operation in operations.values():
+            if "security" in operation or path.startswith(("/boot/", "/v1/agent/")):
+                operation["responses"]["429"] = documented(429)[429]

@@ -5,10 +5,11 @@ that it raises is a 409.
 """
 
 import re
-from http import HTTPStatus
 from typing import Annotated
 
-from fastapi import Depends, Header, HTTPException, Request
+from fastapi import Depends, Header, Request
+
+from api.problems import HeaderError
 
 _TAG = r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"'
 _LIST = re.compile(rf"[ \t,]*{_TAG}(?:[ \t]*,[ \t]*(?:{_TAG})?)*[ \t]*")
@@ -44,18 +45,14 @@ def require_match(request: Request, etag: str | None) -> None:
     """
     given = ", ".join(request.headers.getlist("If-Match"))
     if not given.strip():
-        raise HTTPException(
-            HTTPStatus.PRECONDITION_REQUIRED, "If-Match is missing: read it first, and send the ETag of the answer"
-        )
+        raise HeaderError(428, "If-Match", "is missing: read it first, and send the ETag of the answer")
     if etag is None or not _matches(given, etag):
-        raise HTTPException(
-            HTTPStatus.PRECONDITION_FAILED, "If-Match is not the ETag of what is there now: read it again"
-        )
+        raise HeaderError(412, "If-Match", "is not the ETag of what is there now: read it again")
 
 
 def _matches(given: str, etag: str) -> bool:
     if given.strip() == "*":
         return True
     if not _LIST.fullmatch(given):
-        raise HTTPException(HTTPStatus.BAD_REQUEST, 'If-Match is no list of entity tags: write "TAG", "TAG", or *')
+        raise HeaderError(400, "If-Match", 'is no list of entity tags: write "TAG", "TAG", or *')
     return etag in _TAGS.findall(given)

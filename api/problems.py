@@ -4,14 +4,14 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from http import HTTPStatus
-from typing import Any
+from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
 import orjson
 import structlog
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
@@ -45,14 +45,31 @@ class Kind:
     title: str
     retry_after: int | None = None
     """Whole seconds."""
+    header: str | None = None
+    """Which header of the request is wrong."""
 
 
 class FieldError(BaseModel):
-    """One thing that is wrong with a request: in the body at `pointer` (RFC 6901), else in `parameter`."""
+    """One thing that is wrong with a request: in the part `in`, at `pointer` (RFC 6901, as the fragment of a URI).
+
+    Query, path and headers count as objects with one member per parameter, which is in `parameter` too.
+    """
+
+    model_config = ConfigDict(serialize_by_alias=True)
 
     detail: str
-    pointer: str | None = None
+    part: Annotated[Literal["body", "query", "path", "header"], Field(alias="in")]
+    pointer: str
     parameter: str | None = None
+
+
+class HeaderError(HTTPException):
+    """One header of the request is wrong or missing."""
+
+    def __init__(self, status: int, header: str, detail: str) -> None:
+        """`detail` says what is wrong with it, and what to do."""
+        super().__init__(status, f"{header} {detail}")
+        self.errors = [_field_error(("header", header), detail)]
 
 
 class InstructionDocument(BaseModel):
@@ -80,8 +97,12 @@ class Problem(BaseModel):
 ERRORS: dict[type[Exception], Kind] = {
     NotAdmitted: Kind(401, "unauthorized", "Unauthorized"),
     NotFound: Kind(404, "not-found", "Not found"),
-    KeyMissing: Kind(400, "idempotency-key-missing", "This is done only with an Idempotency-Key"),
-    KeyReused: Kind(422, "idempotency-key-reused", "The Idempotency-Key is that of another request"),
+    KeyMissing: Kind(
+        400, "idempotency-key-missing", "This is done only with an Idempotency-Key", header="Idempotency-Key"
+    ),
+    KeyReused: Kind(
+        422, "idempotency-key-reused", "The Idempotency-Key is that of another request", header="Idempotency-Key"
+    ),
     StillRunning: Kind(409, "request-still-running", "An equal request is not answered yet", retry_after=1),
     Conflict: Kind(409, "conflict", "The world has moved on"),
     NeedsPerson: Kind(409, "needs-person", "A person has to do something first"),
@@ -100,6 +121,8 @@ ERRORS: dict[type[Exception], Kind] = {
 CHALLENGE = {"WWW-Authenticate": 'Bearer realm="firstlight"'}
 IN_THE_LOG = "an unexpected error; the log tells more under this instance"
 UNEXPECTED = Kind(500, "internal", "Something went wrong here")
+
+_PARTS = ("body", "query", "path", "header")
 
 _ROUTING = {404: "nothing is at this path", 405: "this path does not answer this method"}
 """What the router raises says no more than its status; routes of ours raise neither."""
@@ -156,6 +179,8 @@ def of_status(status: int) -> Kind:
 async def _answer(request: Request, error: Exception) -> Response:
     if isinstance(error, HTTPException):
         detail = _ROUTING.get(error.status_code, error.detail)
+        if isinstance(error, HeaderError):
+            return respond(request.scope, of_status(error.status_code), detail, errors=error.errors)
         return respond(request.scope, of_status(error.status_code), detail, headers=error.headers)
     kind = next(ERRORS[parent] for parent in type(error).__mro__ if parent in ERRORS)
     if isinstance(error, RequestValidationError):
@@ -168,6 +193,8 @@ async def _answer(request: Request, error: Exception) -> Response:
     if kind.status == HTTPStatus.INTERNAL_SERVER_ERROR:
         _log.error("request_failed", instance=instance_of(request.scope), error=str(error))
         return respond(request.scope, kind, IN_THE_LOG)
+    if kind.header:
+        return respond(request.scope, kind, str(error), errors=[_field_error(("header", kind.header), str(error))])
     return respond(request.scope, kind, str(error))
 
 
@@ -175,15 +202,18 @@ def _invalid(request: Request, kind: Kind, errors: Sequence[Mapping[str, Any]]) 
     """What was sent is not repeated: it may hold a password."""
     found = [_field_error(one["loc"], str(one["msg"])) for one in errors[:20]]
     if any(one["type"] == "json_invalid" for one in errors):
-        return respond(request.scope, Kind(400, "malformed-json", "The body is not JSON"), found[0]["detail"])
+        wrong = [_field_error(("body",), found[0]["detail"])]
+        malformed = Kind(400, "malformed-json", "The body is not JSON")
+        return respond(request.scope, malformed, found[0]["detail"], errors=wrong)
     first = found[0]
-    where = first.get("pointer") or first.get("parameter") or "body"
+    where = first.get("parameter") or first["pointer"]
     return respond(request.scope, kind, f"{where}: {first['detail']}", errors=found)
 
 
 def _field_error(where: Sequence[str | int], detail: str) -> dict[str, str]:
     source, *path = where
-    if source == "body":
-        steps = (str(step)[:100].replace("~", "~0").replace("/", "~1") for step in path)
-        return {"detail": detail, "pointer": quote("#" + "".join(f"/{step}" for step in steps), safe="#/~")}
-    return {"detail": detail, "parameter": str(path[0])[:100] if path else str(source)}
+    part = str(source) if source in _PARTS else "body"
+    steps = (str(step)[:100].replace("~", "~0").replace("/", "~1") for step in path)
+    pointer = quote("#" + "".join(f"/{step}" for step in steps), safe="#/~")
+    named = {"parameter": str(path[0])[:100]} if part != "body" and path else {}
+    return {"detail": detail, "in": part, "pointer": pointer, **named}

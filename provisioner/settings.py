@@ -133,6 +133,7 @@ class Limits(Profile):
     per_rack: Annotated[Whole, Field(ge=1, le=1000)] = 4
     requests_per_bmc: Annotated[Whole, Field(ge=1, le=8)] = 2
     requests_per_site: Annotated[Whole, Field(ge=1, le=100_000)] = 1000
+    requests_per_token: Annotated[Whole, Field(ge=1, le=100_000, description="API requests a second of one token")] = 50
     downloads: Annotated[Whole, Field(ge=1, le=10_000, description="large files sent at once by one process")] = 64
     workers: Annotated[Whole, Field(ge=1, le=64, description="slots for worker processes on PostgreSQL")] = 8
     upload_bytes_per_second: Annotated[Whole, Field(ge=65_536, le=10**12)] | None = None

@@ -189,6 +189,7 @@ def _service(
         promotion=promotion_world(site, store, shelf),
         catalog=checked.catalog,
         downloads=int(site.limits.downloads),
+        requests_per_second=int(site.limits.requests_per_token),
         uploads=uploads,
         packages=frozenset(_package_digests(checked.catalog)),
     )

@@ -4,12 +4,13 @@ from fastapi import APIRouter, Response
 
 from api.auth import Agent, Site
 from api.problems import documented
+from api.rate_limit import AsAgent
 from api.views.agent import Beat, PlanForAgent, Registration, Result, SessionView
 from provisioner.models.burn_in import Heartbeat
 from provisioner.models.secret import Secret
 from provisioner.services import agents
 
-router = APIRouter(prefix="/v1/agent", tags=["agent"])
+router = APIRouter(prefix="/v1/agent", tags=["agent"], dependencies=[AsAgent])
 
 
 @router.post("/register", responses=documented(400, 401, 404, 409, 413, 422))

@@ -14,6 +14,7 @@ from api.auth import Site, service_of
 from api.boot_script import boot_script
 from api.fields import Body, Line
 from api.problems import documented
+from api.rate_limit import AsBoot
 from api.routes.artefacts import ArtefactFile
 from images.boot_program.build import BootProgram
 from provisioner.boot.answer import Answer, BootImage, Discover
@@ -24,7 +25,7 @@ from provisioner.models.secret import Secret
 from provisioner.services import boots
 from provisioner.services.agents import NotAdmitted
 
-router = APIRouter(prefix="/boot", tags=["boot"], default_response_class=PlainTextResponse)
+router = APIRouter(prefix="/boot", tags=["boot"], default_response_class=PlainTextResponse, dependencies=[AsBoot])
 
 _Said = Annotated[str, Query(max_length=200)]
 _Key = Annotated[str, Path(max_length=200)]

@@ -50,6 +50,8 @@ class Service:
     promotion: PromotionWorld
     catalog: Catalog
     """Profiles by name."""
+    requests_per_second: int = 50
+    """Of each holder of a token, in one process; ten times as many at once."""
     downloads: int = 64
     """Large files that one process sends at once."""
     uploads: UploadLimit = field(default_factory=unlimited)

@@ -67,6 +67,7 @@ def test_the_same_key_with_another_request_is_refused(site: Site) -> None:
         refused = site.post(path, json=body, headers=keyed("a"))
         assert refused.status_code == 422
         assert refused.json()["type"] == "urn:firstlight:problem:idempotency-key-reused"
+        assert refused.json()["errors"][0]["pointer"] == "#/Idempotency-Key"
     assert site.post(HOLD, json={"reason": "fan"}, headers=keyed("a"), role=Role.OPERATOR).status_code == 200
     assert len(lines(site)) == 2
 
@@ -99,7 +100,8 @@ def test_of_fifty_at_once_one_is_done(site: Site) -> None:
 def test_a_key_that_is_none_is_refused(shared_site: Site, key: str) -> None:
     refused = shared_site.post(HOLD, json={"reason": "x"}, headers={"Idempotency-Key": key.encode("latin-1")})
     assert refused.status_code == 422
-    assert refused.json()["errors"][0]["parameter"] == "Idempotency-Key"
+    error = refused.json()["errors"][0]
+    assert (error["in"], error["pointer"], error["parameter"]) == ("header", "#/Idempotency-Key", "Idempotency-Key")
 
 
 def test_every_route_that_people_post_to_takes_a_key(shared_site: Site) -> None:

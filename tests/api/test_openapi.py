@@ -89,6 +89,21 @@ def test_whatever_is_sent_the_answer_is_a_documented_one(session: tuple[Site, st
             _try(operation.as_strategy(generation_mode=mode), site, bearer)
 
 
+def operation_is_json(response: Any) -> bool:
+    """Boot scripts are text, and so are their errors."""
+    return str(response.headers.get("Content-Type")).startswith("application/problem+json")
+
+
+def points_at_what_is_wrong(problem: dict[str, Any], case: Any) -> None:
+    """Every 400 and 422 has pointers (RFC 6901) into the body, the query, the path or the headers."""
+    assert problem["errors"], problem
+    for error in problem["errors"]:
+        assert re.fullmatch(r"#(/([^~/]|~[01])*)*", error["pointer"]), problem
+        if error["in"] != "body":
+            assert error["parameter"] in error["pointer"].replace("%20", " ").replace("~1", "/"), problem
+        assert error["in"] != "query" or case.query is not None, problem
+
+
 def _try(cases: Any, site: Site, bearer: str) -> None:
     @settings(
         max_examples=8,
@@ -104,5 +119,7 @@ def _try(cases: Any, site: Site, bearer: str) -> None:
             case.path_parameters["name"] = N1
         response = case.call(base_url=site.url, headers={"Authorization": f"Bearer {bearer}"}, timeout=10)
         case.validate_response(response, checks=CHECKS)
+        if response.status_code in {400, 422} and operation_is_json(response):
+            points_at_what_is_wrong(response.json(), case)
 
     ask()

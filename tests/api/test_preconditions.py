@@ -34,6 +34,7 @@ async def put(*given: str, there: bool = True) -> int:
     if answer.status >= 400:
         assert answer.headers["content-type"] == "application/problem+json"
         assert answer.json()["detail"].startswith("If-Match is")
+        assert answer.json()["errors"][0]["pointer"] == "#/If-Match"
     return answer.status
 
 

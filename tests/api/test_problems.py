@@ -79,7 +79,10 @@ def test_a_body_that_is_not_said_to_be_json_is_refused(shared_site: Site) -> Non
 )
 def test_what_is_wrong_with_a_query_is_named(shared_site: Site, query: str) -> None:
     document = problem(shared_site.get(f"/v1/nodes?{query}"), 422)
-    assert query.split("=")[0] in document["detail"]
+    name = query.split("=")[0]
+    assert name in document["detail"]
+    error = document["errors"][0]
+    assert (error["in"], error["pointer"], error["parameter"]) == ("query", f"#/{name}", name)
 
 
 def test_a_refused_password_is_not_repeated(shared_site: Site) -> None:

@@ -49,7 +49,7 @@ def test_a_scope_that_the_role_does_not_have_is_refused_where_it_stands(shared_s
     problem = shared_site.post("/v1/tokens", json=body).json()
     assert problem["status"] == 422
     told = "role technician does not have rollout.operate: narrow it to some of emergency.stop"
-    assert problem["errors"] == [{"pointer": "#/scopes", "detail": f"Value error, {told}"}]
+    assert problem["errors"] == [{"in": "body", "pointer": "#/scopes", "detail": f"Value error, {told}"}]
 
 
 @pytest.fixture
