@@ -147,7 +147,7 @@ def promotion_on(store: Store, artefacts: ArtefactStore, shelf: ReleaseShelf) ->
         soaks=store.soaks,
         releases=store.release_records,
         statements=StatementShelf(artefacts, None),
-        stops=NoStops(),
+        stops=store.rollouts,
         policies=DEFAULTS,
         compatibility=load_facts(),
         images=shelf,

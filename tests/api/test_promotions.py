@@ -4,8 +4,6 @@ import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from images.digest import parse_digest
 from images.statements.envelope import verify
 from images.statements.statement import PromotionDecision
@@ -275,55 +273,6 @@ def test_firmware_that_goes_nowhere_is_an_edge_that_is_refused(site: Site) -> No
     assert "promote one of those first" in gate["seen"]
     follows = made(site, from_releases=[old])
     assert requested(site, follows)["state"] == "applied"
-
-
-class TestRollback:
-    """Back at once, to what stood there, by who has seen it."""
-
-    @pytest.fixture
-    def two(self, site: Site) -> tuple[str, str]:
-        digests = made(site), made(site, firmware_downgrade=False)
-        for digest in digests:
-            assert requested(site, digest)["state"] == "applied"
-        return digests
-
-    def back(self, site: Site, release: str, **headers: str) -> tuple[int, str]:
-        body = {"release": release, "reason": "it is bad"}
-        response = post(site, f"/v1/channels/dev:rollback{HERE}", body, Role.OPERATOR, headers=headers)
-        return response.status_code, response.json().get("detail", response.json().get("release"))
-
-    def test_it_takes_the_tag_of_what_was_seen(self, site: Site, two: tuple[str, str]) -> None:
-        old, new = two
-        assert self.back(site, old)[0] == 428
-        assert self.back(site, old, **{"If-Match": '"1"'})[0] == 412
-        assert site.get(f"/v1/channels/dev{HERE}").json()["rollback_to"] == [old]
-        assert self.back(site, old, **{"If-Match": '"2"'}) == (200, old)
-        channel = site.get(f"/v1/channels/dev{HERE}")
-        assert (channel.json()["release"], channel.headers["ETag"], channel.json()["rollback_to"]) == (old, '"3"', [])
-        line = site.get("/v1/audit").json()["lines"][-1]
-        assert (line["what"], line["subject"], line["before"], line["after"]) == (
-            "channel.rollback",
-            f"dev/{H100}",
-            new,
-            old,
-        )
-
-    def test_it_goes_to_no_release_that_never_stood_there(self, site: Site, two: tuple[str, str]) -> None:
-        other = made(site, old_image_on_new_firmware=True)
-        status, told = self.back(site, other, **{"If-Match": '"2"'})
-        assert (status, f"these are: {two[0]}" in told) == (409, True)
-        assert self.back(site, two[0], **{"If-Match": '"2"'})[0] == 200
-        status, told = self.back(site, two[1], **{"If-Match": '"3"'})
-        assert (status, "none: nothing stood there before" in told) == (409, True)
-
-    def test_a_pointer_is_not_written(self, site: Site, two: tuple[str, str]) -> None:
-        response = site.request("PUT", f"/v1/channels/dev{HERE}", Role.ADMIN, json={"release": two[0]})
-        assert response.status_code == 405
-        assert response.headers["Content-Type"] == "application/problem+json"
-
-    def test_channels_are_listed(self, site: Site, two: tuple[str, str]) -> None:
-        (one,) = site.get("/v1/channels").json()["channels"]
-        assert (one["channel"], one["hardware_class"], one["release"], one["revision"]) == ("dev", H100, two[1], 2)
 
 
 def test_what_runs_soaks_and_what_does_not_does_not(site: Site) -> None:
