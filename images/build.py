@@ -5,6 +5,7 @@ import zipfile
 from pathlib import Path
 
 from images.manifest import Artefact, ImageManifest
+from images.oci.pins import Pin, PinKind, hold_alone
 from images.oci.published import publish_image
 from images.store import ArtefactStore
 
@@ -13,11 +14,15 @@ _EARLIEST = (1980, 1, 1, 0, 0, 0)  # the epoch of the zip format
 
 
 def build_image(name: str, arch: str, store: ArtefactStore) -> ImageManifest:
-    """Put the root and the manifest of the agent image into the store; building again changes nothing."""
+    """Put the root and the manifest of the agent image into the store; building again changes nothing.
+
+    It is held until another one is built under its name: a service keeps it in mind from its start on.
+    """
     root = zip_archive(agent_files())
     artefact = Artefact(role="root", digest=store.put_bytes(root), size_bytes=len(root))
     manifest = ImageManifest(name=name, arch=arch, artefacts=(artefact,))
     publish_image(store, manifest)
+    hold_alone(store, manifest.digest, Pin(PinKind.NAME, name, "the agent, as this release of Firstlight has it"))
     return manifest
 
 

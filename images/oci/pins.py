@@ -72,6 +72,16 @@ def pin(store: ArtefactStore, digest: Digest, what: Pin) -> None:
             sync_directory(place.parent.parent)
 
 
+def hold_alone(store: ArtefactStore, digest: Digest, what: Pin) -> None:
+    """Hold this digest, and let go of others that this holder held: as a name that moves. Raises as `pin` does."""
+    if what in pins_of(store, digest):
+        return
+    pin(store, digest, what)
+    for other, pins in all_pins(store).items():
+        if other != digest and what.label in {one.label for one in pins}:
+            unpin(store, other, what.kind, what.holder)
+
+
 def unpin(store: ArtefactStore, digest: Digest, kind: PinKind, holder: str) -> None:
     """Let it go; the files stay until a collection. Raises PinError when this holder does not hold it."""
     place = _place(store, digest, Pin(kind, holder, ""))

@@ -49,6 +49,16 @@ class Shelf:
         )
         return Holdings(merged(held), files.programs)
 
+    def refuse_blind(self) -> None:
+        """Raises `BadInput` where it is not certain that everything that holds files can be seen."""
+        if self.site is None and (self.data_dir / _ADMIN_TOKEN).exists():
+            raise BadInput(
+                f"{self.data_dir}: a service has run here; name its site.yaml with --config, so that its database and "
+                "its profiles say what must be kept"
+            )
+        if self.site is not None and self.site.data_dir.resolve() != self.data_dir.resolve():
+            raise BadInput(f"--data-dir {self.data_dir}: site.yaml is of {self.site.data_dir}; leave --data-dir out")
+
     def digest(self, text: str) -> Digest:
         """An image by its digest, by the first digits of it, or by name: the newest one. Raises `BadInput`."""
         images = images_in(self.store)
@@ -71,13 +81,7 @@ class Shelf:
     def _database(self) -> str:
         if self.site is not None:
             return self.site.database
-        url = Environment().database_url
-        if url is None and (self.data_dir / _ADMIN_TOKEN).exists() and not (self.data_dir / _DATABASE).exists():
-            raise BadInput(
-                f"{self.data_dir}: a service has run here, and its database is elsewhere; name its site.yaml with "
-                "--config, so that it can be seen what must be kept"
-            )
-        return url or f"sqlite:///{self.data_dir / _DATABASE}"
+        return Environment().database_url or f"sqlite:///{self.data_dir / _DATABASE}"
 
 
 def shelf_of(config: Path | None, data_dir: Path | None) -> Shelf:

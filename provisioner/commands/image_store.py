@@ -112,6 +112,7 @@ def gc_command(
 ) -> None:
     """Take away images that nobody holds, and what only they need. Builds may run meanwhile."""
     shelf = shelf_of(config, data_dir)
+    shelf.refuse_blind()
     with store_told():
         now, hours = datetime.now(UTC), timedelta(hours=grace)
         collected = collect(shelf.store, shelf.holdings, now, hours, dry_run=dry_run)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from images.build import build_image
 from images.references import Reference, write_reference
 from images.store import ArtefactStore
 from profiles.loader import SHIPPED, load_catalog
@@ -88,9 +89,26 @@ def test_what_cannot_be_is_told(store: ArtefactStore, tmp_path: Path, words: lis
         run(tmp_path, *words)
 
 
-def test_nothing_is_collected_where_the_database_cannot_be_seen(store: ArtefactStore, tmp_path: Path) -> None:
+def test_nothing_is_collected_where_it_cannot_be_seen_what_holds_it(store: ArtefactStore, tmp_path: Path) -> None:
+    """Where a service has run, its database and its profiles say it too."""
     image = published(store, "a")
     (tmp_path / "admin-token").write_text("x")
-    with pytest.raises(BadInput, match=r"its database is elsewhere; name its site\.yaml with --config"):
+    with pytest.raises(BadInput, match=r"a service has run here; name its site\.yaml with --config"):
         run(tmp_path, "gc", "--grace", "0")
+    site = tmp_path / "site.yaml"
+    site.write_text("name: lab\ndata_dir: elsewhere\n")
+    with pytest.raises(BadInput, match=r"site\.yaml is of .*elsewhere; leave --data-dir out"):
+        run(tmp_path, "gc", "--grace", "0", "--config", str(site))
     assert is_whole(store, image)
+    site.write_text("name: lab\ndata_dir: .\n")
+    assert "1 images" in run(tmp_path, "gc", "--grace", "0", "--config", str(site))
+
+
+def test_the_agent_that_a_service_has_in_mind_stays(store: ArtefactStore, tmp_path: Path) -> None:
+    """It is made at the start of the service, and no file names it; an older one under its name goes."""
+    agent = build_image("agent-x86-64", "x86_64", store)
+    older = build_image("agent-x86-64", "arm64", store)
+    assert build_image("agent-x86-64", "x86_64", store) == agent
+    went = json.loads(run(tmp_path, "gc", "--grace", "0", "--json"))
+    assert [one["digest"] for one in went["images"]] == [older.digest]
+    assert is_whole(store, agent)
