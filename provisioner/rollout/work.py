@@ -56,6 +56,8 @@ class Work:
         self.stops: list[str] = []
         """What was found that must stop the rollout."""
         self.intents: list[Intent] = []
+        self._forgotten: dict[UnitName, int] = {}
+        """How many of all intents there were when the unit turned round: those of them that are its own are off."""
         self._rollout = rollout
 
     def _copy_tallies(self, tallies: Tallies) -> None:
@@ -99,7 +101,7 @@ class Work:
             decisions=self.decisions,
             rejected=self.rejected,
         )
-        return rollout, tuple(self.intents)
+        return rollout, self._wanted()
 
     @property
     def superseded(self) -> bool:
@@ -213,7 +215,15 @@ class Work:
 
     def forget_asked(self, name: UnitName) -> None:
         """Its unit turns round: what this step has asked for it is not done; what keeps nodes out of service stays."""
-        self.intents = [one for one in self.intents if one.unit != name or one.action in _STAYS]
+        self._forgotten[name] = len(self.intents)
+
+    def _wanted(self) -> tuple[Intent, ...]:
+        forgotten = self._forgotten
+        if not forgotten:
+            return tuple(self.intents)
+        return tuple(
+            one for place, one in enumerate(self.intents) if place >= forgotten.get(one.unit, 0) or one.action in _STAYS
+        )
 
     def intent(self, task: UnitTask, action: Action, nodes: Iterable[NodeName]) -> Intent:
         """The intent of this controller for nodes of the unit."""
