@@ -93,3 +93,21 @@ def break_green(running: Site, folder: Path, nodes: list[str]) -> None:
     image = build_image("green", "x86_64", ArtefactStore(folder / "elsewhere")).digest
     for node in nodes:
         running.fleet.set_fault(node, "burn-in-check-fails", {"image": image})
+
+
+@pytest.mark.xdist_group("rollouts")
+def test_a_promotion_starts_its_rollout_by_itself_where_the_pool_follows_the_channel(tmp_path: Path) -> None:
+    """From the request to the last node nobody does anything; the same pointer never starts a second one."""
+    follow = {"follow": {"channel": "dev", "hold": "1s"}, "floor": "50%"}
+    with rack(tmp_path, 4, pool=follow) as running:
+        before = boots(running)
+        made = running.ask("/v1/releases", "POST", {"profile": GREEN})
+        body = {"channel": "dev", "release": made["digest"], "reason": "the new driver"}
+        running.ask("/v1/promotions", "POST", body)
+        seen = until(running, "pool-dev-1", lambda seen: seen["state"] == "complete")
+        assert (seen["who"], seen["approved_by"]) == ("policy of pool pool",) * 2
+        assert {one["release"] for one in running.nodes().values()} == {made["digest"]}
+        assert {name: count - before[name] for name, count in boots(running).items()} == dict.fromkeys(before, 1)
+        (pool,) = running.ask("/v1/pools")["pools"]
+        assert (pool["behind"], pool["rollout"], pool["wanted"]) == (0, None, made["digest"])
+        assert [one["name"] for one in running.ask("/v1/rollouts")["rollouts"]] == ["pool-dev-1"]
