@@ -92,6 +92,11 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault("graceful-restart-not-offered", "GracefulRestart is no reset type", "DMTF/Redfish-Tacklebox#82"),
     Fault("power-cycle-not-offered", "PowerCycle is no reset type", "dsx-ai-factory/infra-controller#3058"),
+    Fault(
+        "power-cut-not-offered",
+        "there is no verb that cuts standby power or the mains: somebody has to pull the cords",
+        "dsx-ai-factory/infra-controller#3480",
+    ),
     Fault("graceful-restart-is-hard", "GracefulRestart resets at once", "dell/iDRAC-Redfish-Scripting#29"),
     Fault(
         "shutdown-ignored",

@@ -25,9 +25,10 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "chassis-stays-old",
-        "parts whose id begins with `prefix` have a power domain of their own: only an AC or aux cycle activates them",
+        "parts whose id begins with `prefix` have a power domain of their own: only an AC or aux cycle activates them "
+        "(`mains`: only an AC cycle)",
         "dsx-ai-factory/infra-controller#3480",
-        {"prefix": "HGX_"},
+        {"prefix": "HGX_", "mains": False},
     ),
     Fault(
         "staged-shown-enabled",

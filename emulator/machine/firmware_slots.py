@@ -8,6 +8,9 @@ from emulator.machine.board import Board
 from emulator.persona.firmware import ACTIVATED_BY, Component, Slot
 from emulator.tree.places import FIRMWARE_INVENTORY
 
+_CUTS = {False: ("ac_cycle", "aux_cycle"), True: ("ac_cycle",)}
+"""What reaches a chassis with a power domain of its own, by whether the mains alone do."""
+
 
 class Slots:
     """The firmware slots of one machine.
@@ -118,7 +121,7 @@ class Slots:
     def _blocked(self, key: str, cause: str) -> bool:
         faults, component = self._board.faults, self._board.persona.slots[key].component
         away = faults.peek("chassis-stays-old")
-        if away and key.startswith(str(away["prefix"])) and cause not in ("ac_cycle", "aux_cycle"):
+        if away and key.startswith(str(away["prefix"])) and cause not in _CUTS[bool(away["mains"])]:
             return True
         fault = faults.peek("activation-blocked")
         if fault and fault["component"] in ("", component):

@@ -14,6 +14,7 @@ from emulator.redfish import (
     metrics,
     part_versions,
     power,
+    power_cuts,
     readings,
     secure_boot,
     systems,
@@ -90,6 +91,7 @@ def show(machine: Machine, path: str) -> Document | None:
     function = SHOW.get(schema(document))
     if function and _is_live(machine, document):
         function(machine, document)
+    power_cuts.hide(machine, path, document)
     written.show(machine, path, document)
     broken_parts.show(machine, path, document)
     return document

@@ -8,6 +8,7 @@ from emulator.machine.machine import Machine
 from emulator.persona.hardware import Cycle
 from emulator.redfish.errors import RedfishError, action_value, not_found
 from emulator.redfish.http import Request, Response, no_content
+from emulator.redfish.power_cuts import are_missing
 from emulator.redfish.router import Route
 from emulator.tree.document import ROOT
 
@@ -80,7 +81,8 @@ async def reset_manager(request: Request) -> Response:
 async def cut_power(request: Request) -> Response:
     """An OEM verb: the answer is sent, then power goes away and comes back."""
     persona = request.machine.board.persona
-    verbs = [cycle for cycle in persona.cycles if cycle.target.rstrip("/").lower() == request.path.lower()]
+    offers = [] if are_missing(request.machine) else persona.cycles
+    verbs = [cycle for cycle in offers if cycle.target.rstrip("/").lower() == request.path.lower()]
     if not verbs:
         raise not_found(request.path)
     parameter = verbs[0].parameter

@@ -1,6 +1,6 @@
 """What we need of a BMC."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
@@ -115,6 +115,16 @@ class Bmc(Protocol):
 
     async def cycle_verb(self, activation: Activation) -> CycleVerb | None:
         """The verb that `cycle` would use; None where the BMC offers none."""
+        ...
+
+    async def stronger_verbs(self, done: Activation, parts: Sequence[FirmwareComponent]) -> tuple[CycleVerb, ...]:
+        """What cuts more power than `done`, next in strength: each chassis that holds one of these parts, or standby
+        power, or the mains. Empty: the BMC offers nothing.
+        """
+        ...
+
+    async def cycle_by(self, verb: str) -> None:
+        """By the verb of this name; as `cycle`. Raises `BmcRefused` (501) where it is not offered any more."""
         ...
 
     async def ready(self) -> bool:

@@ -38,12 +38,13 @@ MOVES: Mapping[Phase, frozenset[Phase]] = {
     Phase.UPLOADED: frozenset({Phase.PREFLIGHT, Phase.STAGED, Phase.FAILED, Phase.UNKNOWN}),
     Phase.STAGED: frozenset({Phase.ACTIVATING, Phase.VERIFYING}),
     Phase.ACTIVATING: frozenset({Phase.VERIFYING}),
-    Phase.VERIFYING: frozenset({Phase.DONE, Phase.FAILED, Phase.UNKNOWN}),
+    Phase.VERIFYING: frozenset({Phase.ACTIVATING, Phase.DONE, Phase.FAILED, Phase.UNKNOWN}),
     Phase.UNKNOWN: frozenset({Phase.STAGED, Phase.DONE, Phase.FAILED}),
     Phase.DONE: frozenset(),
     Phase.FAILED: frozenset(),
 }
-"""From each phase to the ones that may follow. `uploaded` goes back only where the BMC has said that nothing began."""
+"""From each phase to the ones that may follow. `uploaded` goes back only where the BMC has said that nothing began;
+`verifying` where a part is seen to run the old version, and a stronger cycle is left."""
 
 FINISHED = frozenset({Phase.DONE, Phase.FAILED})
 SENT = frozenset({Phase.UPLOADED, Phase.STAGED, Phase.ACTIVATING, Phase.VERIFYING, Phase.UNKNOWN})
@@ -106,6 +107,11 @@ class Entry:
     def begun_at(self) -> datetime:
         """When it was planned."""
         return self.changes[0].at
+
+    @property
+    def activations(self) -> tuple[Change, ...]:
+        """What was done to activate it: as planned, then harder."""
+        return tuple(one for one in self.changes if one.phase is Phase.ACTIVATING)
 
     @property
     def name(self) -> str:

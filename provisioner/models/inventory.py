@@ -41,6 +41,8 @@ class FirmwareComponent:
     """The device copies its running image to its other slot: a flash now is refused, or unsafe."""
     related: tuple[str, ...] = ()
     """RelatedItem: the resources that it is the firmware of."""
+    other_slot: str | None = None
+    """The version in the slot that does not run, where the BMC says it: what waits, or what ran before."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from profiles.firmware.component import Transport
+from profiles.firmware.component import Activation, Transport
 from provisioner.models.package import Package
 
 
@@ -49,3 +49,5 @@ class CycleVerb:
     """As people know it: `NvidiaChassis.AuxPowerReset AuxPowerCycle` and the like, with the resource."""
     needs_off: bool
     """The BMC refuses it while the host is on."""
+    activation: Activation
+    """What it does for certain; POWER_CYCLE: it cuts one chassis inside the box, and no more."""

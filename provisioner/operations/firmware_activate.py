@@ -30,8 +30,8 @@ _LOST_LIMIT = timedelta(minutes=3)
 _BMC_RESETS = 3
 
 
-async def activate(durable: Durable, world: World, key: RunKey) -> None:
-    """All that is staged on this node."""
+async def activate(durable: Durable, world: World, key: RunKey) -> list[Activation]:
+    """All that is staged on this node; what was done for it."""
     kinds = [Activation(kind) for kind in await durable.step("prepare_activation", prepare_activation, world, key)]
     for kind in kinds:
         if kind is Activation.BMC_RESET:
@@ -47,6 +47,7 @@ async def activate(durable: Durable, world: World, key: RunKey) -> None:
         await durable.step("await_post_to_activate", await_post, world, key)
     if kinds:
         await durable.step("await_bmc_to_activate", await_bmc, world, key)
+    return kinds
 
 
 async def prepare_activation(world: World, key: RunKey) -> list[str]:
@@ -131,12 +132,16 @@ def _kinds(activations: set[Activation], *, waits: bool) -> list[Activation]:
 async def _left(world: World, key: RunKey, bmc: Bmc, entries: Sequence[Entry]) -> list[Entry]:
     """Without what is seen to run: an activation that was begun, perhaps by a person, or what nobody knew about.
 
+    And without what was cycled harder than planned, or by a person: only a look is left for it.
+
     What is only staged is activated even if the inventory shows it: some show what waits (phosphor-bmc-code-mgmt#13).
     """
     look = await see(world, key, bmc)
     left: list[Entry] = []
     for entry in entries:
         proof = look.proof(entry)
+        if len(entry.activations) > 1:
+            continue
         if entry.phase is Phase.STAGED or not proof.runs:
             left.append(entry)
         elif entry.phase is Phase.UNKNOWN:

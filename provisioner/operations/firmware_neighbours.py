@@ -11,6 +11,7 @@ from provisioner.firmware.phase import IN_FLIGHT, Entry
 from provisioner.firmware.plan import Stage, Update
 from provisioner.models.identifiers import NodeName, RunKey
 from provisioner.models.lifecycle import State
+from provisioner.models.node import Domains
 from provisioner.operations.firmware_people import neighbours, undeclared
 from provisioner.operations.reach import release_of, tell, until
 
@@ -18,13 +19,18 @@ _LOOK_EVERY = timedelta(minutes=1)
 _LIMIT = timedelta(hours=4)
 
 
-async def await_neighbours(world: World, key: RunKey, entries: Sequence[Entry], activation: Activation) -> None:
+async def await_neighbours(
+    world: World, key: RunKey, entries: Sequence[Entry], activation: Activation, *, beyond_plan: bool = False
+) -> None:
     """Until no node that goes down with this one is at work. Raises `NeedsPerson` at once for one in production.
 
-    Nodes that wait for the same cut of power do not wait for each other.
+    Nodes that wait for the same cut of power do not wait for each other. `beyond_plan`: more power goes than the
+    catalog says, so that whoever shares its tray or chassis counts, too, where the expected list names them.
     """
     bundle = (await release_of(world, key.node)).firmware
     domains = _domains(bundle, entries)
+    if beyond_plan:
+        domains |= _boxes((await world.nodes.get(key.node)).domains)
     if not domains - {Domain.NODE}:
         return
     reach = Reach()
@@ -64,6 +70,12 @@ async def _in_production(world: World, reach: Reach) -> bool:
 def _domains(bundle: FirmwareBundle, entries: Sequence[Entry]) -> set[Domain]:
     names = {entry.what.component for entry in entries if entry.what.activation is not Activation.NONE}
     return {one.domain for one in bundle.components if one.component in names}
+
+
+def _boxes(declared: Domains) -> set[Domain]:
+    """What a box is in, as far as somebody has written it down."""
+    named = ((Domain.TRAY, declared.tray), (Domain.CHASSIS, declared.chassis))
+    return {domain for domain, name in named if name is not None}
 
 
 def _stage(entries: Sequence[Entry], activation: Activation, domains: set[Domain]) -> Stage:

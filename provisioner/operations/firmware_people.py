@@ -86,6 +86,23 @@ def pull_the_cords(node: Node, activation: Activation, components: Sequence[str]
     )
 
 
+def nothing_stronger(node: Node, parts: Sequence[str], tried: str) -> NeedsPerson:
+    """New images wait in parts that have another power than what the BMC has cut. `parts`: what each of them says."""
+    return NeedsPerson(
+        f"after {tried} the old version runs, and the new one waits: {'; '.join(parts)}; this BMC offers nothing more "
+        "that cuts their power",
+        Instruction(
+            owner=Owner.TECHNICIAN,
+            where=node.place,
+            what="shut the host down, pull every power cord of this chassis (all feeds at once; where nodes share the "
+            "chassis, theirs go down too), wait 60 seconds, plug them in again, wait until the BMC answers, then: "
+            f"firstlight node release {node.name}",
+            part=f"power cords of the chassis, all of them; it is about {'; '.join(parts)}",
+            done_when="the parts report their new versions; Firstlight reads them after the release",
+        ),
+    )
+
+
 def neighbours(node: Node, activation: Activation, reason: str) -> NeedsPerson:
     """The activation would take down a node that somebody works on."""
     return NeedsPerson(

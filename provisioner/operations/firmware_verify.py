@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import timedelta
 
+from profiles.firmware.component import Activation
 from provisioner.capabilities.bmcs import Bmc
 from provisioner.capabilities.world import World
 from provisioner.errors import NotAchieved, ResourceGone
@@ -14,6 +15,7 @@ from provisioner.operations.firmware_look import LOOK_EVERY, Look, open_entries,
 from provisioner.operations.firmware_people import keeps_failing
 from provisioner.operations.firmware_pulls import fetched_words, server_to_reach
 from provisioner.operations.firmware_send import REFUSED
+from provisioner.operations.firmware_step_up import ask_person, next_verbs
 from provisioner.operations.reach import bmc_of, tell, until
 
 _SETTLE_LIMIT = timedelta(minutes=10)
@@ -22,9 +24,10 @@ _POST_FLASH_LIMIT = timedelta(hours=2)
 _JUDGED = frozenset({Phase.STAGED, Phase.ACTIVATING, Phase.VERIFYING, Phase.UNKNOWN})
 
 
-async def verify_stage(world: World, key: RunKey, components: Sequence[str]) -> None:
-    """Judge every entry of these classes by the running versions, and close it.
+async def verify_stage(world: World, key: RunKey, components: Sequence[str], done: Sequence[str] = ()) -> list[str]:
+    """Judge every entry of these classes by the running versions, and close it. `done`: what was activated by.
 
+    Verbs of the BMC are left to try where a part runs the old version after that: then what is left stays open.
     Raises `NotAchieved` naming what does not run, so that it alone is tried again; `NeedsPerson` after the last try,
     or where the BMC has refused it.
     """
@@ -33,11 +36,18 @@ async def verify_stage(world: World, key: RunKey, components: Sequence[str]) -> 
     entries = await _verifying(world, key, components)
     look = await _settled(world, key, entries)
     node = await world.nodes.get(key.node)
-    for entry in entries:
+    for entry in (one for one in entries if look.proof(one).runs):
+        await _judge(world, look, entry, "")
+    left = [one for one in entries if not look.proof(one).runs]
+    verbs = await next_verbs(world, key, look, left, [Activation(one) for one in done])
+    if verbs:
+        return verbs
+    await ask_person(world, key, look, [one for one in left if one.phase is Phase.VERIFYING])
+    for entry in left:
         await _judge(world, look, entry, fetched_words(world, node.bmc, entry))
     failures = await _failures(world, key, components, look)
     if not failures:
-        return
+        return []
     told = [f"{one.name} {one.what.version}: {one.reason.removeprefix(REFUSED)}" for one in failures]
     refused = any(one.reason.startswith(REFUSED) for one in failures)
     if refused or node.failures + 1 >= TRIES:

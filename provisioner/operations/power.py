@@ -1,5 +1,6 @@
 """Power, read first, asked for, read back. All that takes power or a BMC away goes through here: the interlock."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 from profiles.firmware.component import Activation
@@ -56,6 +57,20 @@ async def ask_cycle(world: World, key: RunKey, activation: Activation) -> None:
             await bmc.cycle(activation)
         except AnswerLost:
             return
+
+
+async def ask_cycles(world: World, key: RunKey, verbs: Sequence[str]) -> None:
+    """Each of these verbs of the BMC once, one after the other, never under a flash.
+
+    After an answer that never comes the BMC may be away: it has to be back before the next one is asked for.
+    """
+    for verb in verbs:
+        await await_no_flash(world, key)
+        async with bmc_of(world, key.node) as bmc:
+            try:
+                await bmc.cycle_by(verb)
+            except AnswerLost:
+                continue
 
 
 async def await_post(world: World, key: RunKey) -> None:

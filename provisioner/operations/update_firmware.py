@@ -16,6 +16,7 @@ from provisioner.operations.firmware_look import LOOK_EVERY, Look, classes_of, s
 from provisioner.operations.firmware_packages import refuse_unfit
 from provisioner.operations.firmware_people import does_not_fit
 from provisioner.operations.firmware_send import start_update
+from provisioner.operations.firmware_step_up import step_up
 from provisioner.operations.firmware_verify import verify_stage
 from provisioner.operations.firmware_wait import await_update
 from provisioner.operations.outcome import Outcome
@@ -38,8 +39,7 @@ async def update_firmware(durable: Durable, world: World, key: RunKey) -> Outcom
             return Outcome(State.CONFIGURING_BIOS, summary)
         for components in stage:
             await _flash(durable, world, key, components)
-        await activate(durable, world, key)
-        await durable.step("verify_stage", verify_stage, world, key, [one for group in stage for one in group])
+        await _activate(durable, world, key, [one for group in stage for one in group])
     raise NotAchieved(key.node, f"after {_MOST_STAGES} stages the firmware is still not that of its bundle")
 
 
@@ -51,6 +51,15 @@ async def _flash(durable: Durable, world: World, key: RunKey, components: Sequen
         await durable.step(f"await_update:{name}", await_update, world, key, components)
         if not left:
             return
+
+
+async def _activate(durable: Durable, world: World, key: RunKey, components: Sequence[str]) -> None:
+    """As planned, and once more by what cuts more power where that is not enough."""
+    done = await activate(durable, world, key)
+    verbs = await durable.step("verify_stage", verify_stage, world, key, components, done)
+    if verbs:
+        await step_up(durable, world, key, verbs)
+        await durable.step("verify_stage_again", verify_stage, world, key, components, done)
 
 
 async def plan_stage(world: World, key: RunKey) -> list[list[str]]:

@@ -19,6 +19,13 @@ def copies(document: Document) -> bool:
     return _nvidia(document).get(STATUS) == UNDER_WAY
 
 
+def other_slot(document: Document) -> str | None:
+    """What the slot holds that does not run; None where this entry does not say."""
+    slot = _nvidia(document).get("InactiveFirmwareSlot")
+    version = slot.get("Version") if isinstance(slot, dict) else None
+    return version if isinstance(version, str) and version else None
+
+
 def may_have_roots(components: Iterable[FirmwareComponent]) -> bool:
     """Only boards with roots of trust copy; each of those has firmware of its own (ERoT, IRoT)."""
     return any("rot" in one.id.lower() for one in components)

@@ -1,6 +1,6 @@
 """One BMC as operations see it: every method reads or acts once."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from profiles.firmware.component import Activation
 from provisioner.capabilities.bmcs import BiosValue
@@ -26,6 +26,7 @@ from provisioner.redfish import (
     updates,
 )
 from provisioner.redfish.access import Access
+from provisioner.redfish.chassis_holding import holding
 from provisioner.redfish.expand import ExpandVerdicts
 from provisioner.redfish.explore import explore
 from provisioner.redfish.layout import Layout
@@ -35,16 +36,6 @@ from provisioner.redfish.snapshot import Document, Members, link
 from provisioner.redfish.sweep import sweep
 
 NOT_OFFERED = 501
-IN_POST = frozenset(
-    {
-        "PrimaryProcessorInitializationStarted",
-        "BusInitializationStarted",
-        "MemoryInitializationStarted",
-        "SecondaryProcessorInitializationStarted",
-        "PCIResourceConfigStarted",
-    }
-)
-"""BootProgress.LastState before the hardware is initialised (DSP0268 ComputerSystem); others are past it or no help."""
 
 
 class RedfishBmc:
@@ -114,8 +105,7 @@ class RedfishBmc:
         host = await self._host()
         if inventory.power_of(self._access.bmc, host) is not Power.ON:
             return False
-        progress = host.get("BootProgress")
-        return not (isinstance(progress, dict) and progress.get("LastState") in IN_POST)
+        return not boot.in_post(host)
 
     async def reset(self, reset_type: str) -> None:
         """ComputerSystem.Reset by the allowed type that comes closest."""
@@ -181,19 +171,23 @@ class RedfishBmc:
 
     async def cycle(self, activation: Activation) -> None:
         """AUX_CYCLE or AC_CYCLE."""
-        cycle = await self._cycle(activation)
-        if cycle is None:
-            raise BmcRefused(self._access.bmc, f"offers no verb for {activation}", NOT_OFFERED)
-        if cycle.target is not None:
-            await self._access.act(update_requests.post(cycle.target, cycle.body))
-            return
-        await self.set_bios(cycle.body)
-        await self.reset("ForceRestart" if await self.power() is Power.ON else "On")
+        await self._cut(await self._cycle(activation), f"verb for {activation}")
 
     async def cycle_verb(self, activation: Activation) -> CycleVerb | None:
         """The verb that `cycle` would use."""
         cycle = await self._cycle(activation)
         return cycle.verb if cycle else None
+
+    async def stronger_verbs(self, done: Activation, parts: Sequence[FirmwareComponent]) -> tuple[CycleVerb, ...]:
+        """The next in strength."""
+        layout, found = await self._cycles(every=True)
+        holders = await holding(self._reader(layout), layout, parts, found)
+        return tuple(one.verb for one in cycles.stronger(found, done, holders))
+
+    async def cycle_by(self, verb: str) -> None:
+        """The verb of this name."""
+        _, found = await self._cycles(every=True)
+        await self._cut(next((one for one in found if one.name == verb), None), verb)
 
     async def ready(self) -> bool:
         """All that an update needs answers whole. What was known of its places is looked up anew."""
@@ -226,9 +220,22 @@ class RedfishBmc:
         return members
 
     async def _cycle(self, activation: Activation) -> cycles.Cycle | None:
+        _, found = await self._cycles(every=False)
+        return cycles.chosen(found, activation)
+
+    async def _cycles(self, *, every: bool) -> tuple[Layout, list[cycles.Cycle]]:
         layout, document = await self._bios()
         host = await self._access.essential(layout.host)
-        return cycles.chosen(await cycles.offered(self._reader(layout), layout, host, document), activation)
+        return layout, await cycles.offered(self._reader(layout), layout, host, document, every=every)
+
+    async def _cut(self, cycle: cycles.Cycle | None, wanted: str) -> None:
+        if cycle is None:
+            raise BmcRefused(self._access.bmc, f"offers no {wanted}", NOT_OFFERED)
+        if cycle.target is not None:
+            await self._access.act(update_requests.post(cycle.target, cycle.body))
+            return
+        await self.set_bios(cycle.body)
+        await self.reset("ForceRestart" if await self.power() is Power.ON else "On")
 
     async def _roots_of_trust(self, layout: Layout) -> Members:
         """Read all chassis once per session, then only those that copy."""

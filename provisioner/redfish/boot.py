@@ -14,6 +14,16 @@ from provisioner.redfish.snapshot import Document
 
 NOT_OFFERED = 501
 UEFI = "UEFI"
+IN_POST = frozenset(
+    {
+        "PrimaryProcessorInitializationStarted",
+        "BusInitializationStarted",
+        "MemoryInitializationStarted",
+        "SecondaryProcessorInitializationStarted",
+        "PCIResourceConfigStarted",
+    }
+)
+"""BootProgress.LastState before the hardware is initialised (DSP0268 ComputerSystem); others are past it or no help."""
 
 
 def boot_of(host: Document, settings: Document | None) -> Document:
@@ -24,6 +34,12 @@ def boot_of(host: Document, settings: Document | None) -> Document:
         if isinstance(boot, dict):
             merged |= {name: value for name, value in boot.items() if value is not None or name not in merged}
     return merged
+
+
+def in_post(host: Document) -> bool:
+    """Its BootProgress says that it has not left POST; where there is none, nobody can tell."""
+    progress = host.get("BootProgress")
+    return isinstance(progress, dict) and progress.get("LastState") in IN_POST
 
 
 def uri_of(boot: Document) -> str | None:

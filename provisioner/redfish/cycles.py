@@ -6,8 +6,8 @@ ExtendedReset or the BIOS attribute PowerCycleRequest, standard: FullPowerCycle 
 are those of dsx-ai-factory/libredfish. One is enough for a tray with DPUs: they lose power with its board.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from profiles.firmware.component import Activation
@@ -45,11 +45,13 @@ class Cycle:
     target: str | None
     body: Document
     needs_off: bool = False
+    chassis: str | None = None
+    """The chassis inside the box that it cuts, and nothing else; None: it is for the whole board or box."""
 
     @property
     def verb(self) -> CycleVerb:
         """What callers may know of it."""
-        return CycleVerb(self.name, self.needs_off)
+        return CycleVerb(self.name, self.needs_off, self.kind)
 
 
 def chosen(offered: Iterable[Cycle], activation: Activation) -> Cycle | None:
@@ -67,8 +69,30 @@ def chosen(offered: Iterable[Cycle], activation: Activation) -> Cycle | None:
     return ordered[0] if ordered else None
 
 
-async def offered(reader: Reader, layout: Layout, host: Document, bios: Document | None) -> list[Cycle]:
-    """Every verb of the host, of the chassis that hold it, and of its manager, in this order."""
+def stronger(found: Sequence[Cycle], done: Activation, holders: Sequence[str]) -> tuple[Cycle, ...]:
+    """What cuts more than `done`, next in strength. `found`: with every chassis; `holders`: those with the parts.
+
+    A chassis alone comes before the board, as it takes the least down; all of them, where parts are in several.
+    """
+    boxes = [one for one in found if one.chassis is None]
+    if done in {AUX, AC}:
+        before, after = chosen(boxes, done), chosen(boxes, AC)
+        return (after,) if done is AUX and after is not None and after != before else ()
+    wanted = {folded(path) for path in holders}
+    alone = tuple(one for one in found if one.chassis is not None and folded(one.chassis) in wanted)
+    if alone and done is not Activation.BMC_RESET:
+        return alone
+    first = chosen(boxes, AUX)
+    return (first,) if first else ()
+
+
+async def offered(
+    reader: Reader, layout: Layout, host: Document, bios: Document | None, *, every: bool = False
+) -> list[Cycle]:
+    """Every verb of the host, of the chassis that hold it, and of its manager, in this order.
+
+    `every`: with Chassis.Reset of what is inside the box, too.
+    """
     _, chassis = await reader.members(link(layout.root, "Chassis"))
     manager = await reader.optional(layout.manager)
     box = enclosure(layout.host, chassis)
@@ -77,11 +101,15 @@ async def offered(reader: Reader, layout: Layout, host: Document, bios: Document
         actions = [
             (name, action)
             for name, action in actions_of(document)
-            if name != STANDARD_CHASSIS or (box is not None and folded(path) == folded(box))
+            if name != STANDARD_CHASSIS or every or _is(path, box)
         ]
         infos = await together([reader.optional(_info(action)) for _, action in actions])
         for (name, action), info in zip(actions, infos, strict=True):
-            found += _cycles(path, name, action, _allowed(name, action, info))
+            inside = path if name == STANDARD_CHASSIS and not _is(path, box) else None
+            found += [
+                replace(one, kind=Activation.POWER_CYCLE, chassis=inside) if inside else one
+                for one in _cycles(path, name, action, _allowed(name, action, info))
+            ]
     attributes = (bios or {}).get("Attributes")
     name, value = BIOS_REQUEST
     if isinstance(attributes, dict) and name in attributes:
@@ -102,6 +130,10 @@ def enclosure(host: str, chassis: Members) -> str | None:
     by_name = [path for path, _ in free if folded(path).rpartition("/")[2] == name]
     only = [path for path, _ in holding] if len(holding) == 1 else []
     return next(iter([*by_type, *by_name, *only]), None)
+
+
+def _is(path: str, box: str | None) -> bool:
+    return box is not None and folded(path) == folded(box)
 
 
 def actions_of(document: Document) -> Iterator[tuple[str, Document]]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from provisioner.errors import BmcUnreachable
 from provisioner.models.inventory import BootAbilities, FirmwareComponent, Identity, Inventory, Power, Processor
-from provisioner.redfish.background_copy import copies
+from provisioner.redfish.background_copy import copies, other_slot
 from provisioner.redfish.devices import device_lists, gpu_devices, model_of
 from provisioner.redfish.layout import Layout
 from provisioner.redfish.quirks.traits import Traits
@@ -155,4 +155,5 @@ def _component(path: str, document: Document, traits: Traits) -> FirmwareCompone
         write_protected=traits.write_protection_told and document.get("WriteProtected") is True,
         copying=copies(document),
         related=links(document, "RelatedItem"),
+        other_slot=other_slot(document),
     )

@@ -126,6 +126,27 @@ def test_a_second_chassis_stays_old(one: OneBmc) -> None:
     assert one.truth()["firmware"]["HGX_FW_FPGA_0"]["active"] == "2.53"
 
 
+def test_only_pulled_cords_reach_a_chassis(one: OneBmc) -> None:
+    """dsx-ai-factory/infra-controller#3480: the BMC has no verb for it, and the one for standby power is not enough."""
+    client = one.client()
+    host = "/redfish/v1/Systems/1"
+    verb = client.get(host)["Actions"]["Oem"]["#OemSystemExtensions.Reset"]["target"]
+    one.set_fault("chassis-stays-old", prefix="HGX_", mains=True)
+    one.set_fault("power-cut-not-offered")
+    assert "#OemSystemExtensions.Reset" not in client.get(host)["Actions"].get("Oem", {})
+    assert client.send("POST", verb, json={"ResetType": "ACCycle"}).status_code == 404
+    push(client, package("fpga", "2.53"))
+    ended(client)
+    client.reset("PowerCycle")
+    wait_for(lambda: one.truth()["power"] == "On")
+    assert one.staged("HGX_FW_FPGA_0") == "2.53"
+    one.act("power-loss")
+    one.act("power-restore")
+    assert one.truth()["firmware"]["HGX_FW_FPGA_0"]["active"] == "2.53"
+    one.clear_fault("power-cut-not-offered")
+    assert client.get(host)["Actions"]["Oem"]["#OemSystemExtensions.Reset"]["target"] == verb
+
+
 def test_one_target_at_a_time(one: OneBmc) -> None:
     """F32, ansible-collections/community.general#5580."""
     client = one.client()

@@ -81,7 +81,7 @@ UPDATES = (
     _one("needs-start-update"),
     _one("needs-start-update", only=("bmc", "cpld")),
     _one("update-service-500", times=3),
-    _one("chassis-stays-old", only=GPU, held="runs"),
+    _one("chassis-stays-old", only=GPU),
 )
 OUTAGES = (
     _one("bmc-back-late", only=("bmc",), seconds=120.0),

@@ -1,7 +1,7 @@
 """The BMCs of simulated servers, as `Bmcs`: logins are budgeted by the product's own budget, everything takes time."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -9,6 +9,7 @@ from typing import TypeVar
 from profiles.firmware.component import Activation, Transport
 from provisioner.capabilities.bmcs import BiosValue
 from provisioner.errors import AnswerLost, BmcRefused, BmcUnreachable, LoginRefused, ResourceGone
+from provisioner.firmware.stages import STRENGTH
 from provisioner.leases.login_budget import LoginBudget
 from provisioner.models.boot import BootMethod
 from provisioner.models.identifiers import TaskUri
@@ -177,7 +178,17 @@ class SimulatedBmc:
         await self._read()
         if activation not in self._server.cycles:
             return None
-        return CycleVerb(f"Simulated.{activation}", needs_off=self._server.cycles[activation])
+        return CycleVerb(f"Simulated.{activation}", self._server.cycles[activation], activation)
+
+    async def stronger_verbs(self, done: Activation, parts: Sequence[FirmwareComponent]) -> tuple[CycleVerb, ...]:  # noqa: ARG002
+        """It has no chassis inside."""
+        kinds = [one for one in (Activation.AUX_CYCLE, Activation.AC_CYCLE) if STRENGTH[one] > STRENGTH[done]]
+        verbs = [await self.cycle_verb(one) for one in kinds]
+        return tuple(one for one in verbs if one is not None)[:1]
+
+    async def cycle_by(self, verb: str) -> None:
+        """By its name."""
+        await self.cycle(Activation(verb.removeprefix("Simulated.")))
 
     async def ready(self) -> bool:
         """It answers, and shows all of its parts."""

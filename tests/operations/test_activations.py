@@ -41,6 +41,55 @@ def with_cut(activation: Activation, name: str = "r01-u01", **fields: Any) -> Se
     return Server(name=name, release=release, serial=one.serial, uuid=one.uuid, **fields)
 
 
+def with_own_power(**fields: Any) -> Server:
+    """Its catalog says that a power cycle of the host is enough, and for its board it is not."""
+    one = server(str(NAME), **fields)
+    for part in one.parts.values():
+        if part.component.component == CUT:
+            part.component = part.component.model_copy(update={"activation": Activation.AUX_CYCLE})
+    return one
+
+
+@bounded(15)
+@given(st.sets(st.integers(1, 190), max_size=2))
+def test_a_board_with_power_of_its_own_is_cycled_harder_once(crashes: set[int]) -> None:
+    """A crash around it flashes nothing twice, and leads to no second step."""
+    one = with_own_power()
+    site = Site([one], crashes)
+    (node,) = site.run()
+    assert_ended(site, one, node)
+    assert_ready(site, one, node)
+    assert set(one.flashed.values()) == {1}
+    tried = [len(entry.activations) for entry in site.journal.entries.values() if entry.what.component == CUT]
+    assert tried == [2]
+
+
+def test_what_was_not_planned_takes_no_neighbour_in_production_down() -> None:
+    """Two nodes in one chassis (dsx-ai-factory/infra-controller#3480): the catalog says that the host is enough."""
+    one, other = with_own_power(), server("r01-u02")
+
+    async def act(site: Site) -> None:
+        for name in (NAME, NodeName("r01-u02")):
+            node, visited = site.nodes.rows[name]
+            moved = replace(node, domains=Domains(chassis="box-7"))
+            site.nodes.rows[name] = (
+                moved if name == NAME else replace(moved, state=State.IN_PRODUCTION),
+                visited,
+            )
+        await asyncio.sleep(1)
+
+    site = Site([one, other], people=act)
+    node = next(found for found in site.run(hours=12) if found.name == NAME)
+    assert_safe(site, one)
+    assert node.hold is not None, site.events_of(NAME)
+    assert_told(node.hold.instruction)
+    assert node.hold.reason.startswith("aux_cycle waits: ")
+    assert "r01-u02" in node.hold.reason
+    entry = next(found for found in site.journal.entries.values() if found.what.component == CUT)
+    assert entry.phase is Phase.VERIFYING
+    assert other.violations == []
+
+
 @bounded(15)
 @given(st.sets(st.integers(1, 170), max_size=2))
 def test_standby_power_is_cut_by_the_verb_with_the_host_off(crashes: set[int]) -> None:
@@ -116,7 +165,7 @@ def test_a_neighbour_in_production_is_not_taken_down(state: State) -> None:
 def test_only_one_module_takes_power_or_a_bmc_away() -> None:
     """The interlock is there: whoever resets goes through `operations/power.py`, which looks for flashes first."""
     root = Path(__file__).parents[2]
-    verbs = {"reset", "reset_bmc", "cycle", "start_staged"}
+    verbs = {"reset", "reset_bmc", "cycle", "cycle_by", "start_staged"}
     found = set()
     for folder in ("provisioner", "api"):
         for path in (root / folder).rglob("*.py"):
@@ -129,5 +178,6 @@ def test_only_one_module_takes_power_or_a_bmc_away() -> None:
         ("power.py", "reset"),
         ("power.py", "reset_bmc"),
         ("power.py", "cycle"),
+        ("power.py", "cycle_by"),
         ("firmware_send.py", "start_staged"),
     }

@@ -68,6 +68,51 @@ async def test_each_recorded_server_offers_what_its_makers_put_there(machine: st
     assert [verb.needs_off for verb in verbs if verb and "AuxPower" in verb.name] in ([], [True])
 
 
+@pytest.mark.parametrize(
+    ("machine", "done", "verb"),
+    [
+        ("nvidia-gb200-nvl-compute-tray", Activation.POWER_CYCLE, "NvidiaChassis.AuxPowerReset AuxPowerCycle of BMC_0"),
+        ("nvidia-gb200-nvl-compute-tray", AUX, "Chassis.Reset PowerCycle of Chassis_0"),
+        ("nvidia-gb200-nvl-compute-tray", AC, None),
+        ("lenovo-sr670v2-xcc", Activation.HOST_RESET, "LenovoComputerSystem.SystemReset ACPowerCycle of 1"),
+        ("lenovo-sr670v2-xcc", AUX, None),  # the mains have stood in for standby power
+        ("hpe-xl675d-a100-ilo5", AUX, None),
+        ("supermicro-sys-821ge-tnhr", Activation.POWER_CYCLE, None),
+    ],
+)
+async def test_what_cuts_more_power_is_the_next_that_a_recorded_server_offers(
+    machine: str, done: Activation, verb: str | None
+) -> None:
+    """Chassis.Reset of each of the 18 chassis of a GB200 tray cycles its host: none of them is more than that."""
+    async with opened(TreeBmc(recorded(machine))) as bmc:
+        for part in (await bmc.firmware())[:8]:
+            assert [one.name for one in await bmc.stronger_verbs(done, [part])] == ([verb] if verb else [])
+
+
+async def test_a_chassis_with_power_of_its_own_is_cycled_alone() -> None:
+    """dsx-ai-factory/infra-controller#3480: the chassis of a DPU, found from the device that the firmware is of."""
+    tree = TreeBmc(recorded("nvidia-gb200-nvl-compute-tray"))
+    chassis = "/redfish/v1/chassis/riser_slot1_bluefield_3_dpu"
+    tree.documents[chassis]["Links"]["ComputerSystems"] = []
+    device = {"@odata.id": "/redfish/v1/Dpu", "Links": {"Chassis": [{"@odata.id": chassis}]}}
+    tree.documents["/redfish/v1/dpu"] = device
+    entry = tree.documents["/redfish/v1/updateservice/firmwareinventory/nic_0"]
+    entry["RelatedItem"] = [{"@odata.id": "/redfish/v1/Dpu"}]
+    async with opened(tree) as bmc:
+        parts = {one.id: one for one in await bmc.firmware()}
+        (verb,) = await bmc.stronger_verbs(Activation.POWER_CYCLE, [parts["NIC_0"]])
+        assert verb.name == "Chassis.Reset PowerCycle of Riser_Slot1_BlueField_3_DPU"
+        assert verb.activation is Activation.POWER_CYCLE
+        both = await bmc.stronger_verbs(Activation.POWER_CYCLE, [parts["NIC_0"], parts["FW_CPLD_0"]])
+        assert [one.activation for one in both] == [AUX], "it would reach one of the two"
+        await bmc.cycle_by(verb.name)
+        with pytest.raises(BmcRefused, match="offers no AuxCycle of 9"):
+            await bmc.cycle_by("AuxCycle of 9")
+    ((place, body),) = tree.bodies
+    assert place == f"POST {chassis}/actions/chassis.reset"
+    assert body == {"ResetType": "PowerCycle"}
+
+
 @pytest.mark.parametrize("which", range(len(PERSONAS)), ids=PERSONAS)
 async def test_each_emulated_server_loses_its_standby_power(fleet: EmulatedFleet, site: Site, which: int) -> None:
     """And its BMC comes back. Without a verb the refusal is clear, and the caller composes or asks a person."""
