@@ -65,7 +65,7 @@ class Change:
 
 def may_move(origin: Phase, change: Change) -> bool:
     """The table allows it, and it is not a guess: nothing leaves `unknown`, goes back or is done without a reading."""
-    back = origin is Phase.UPLOADED and change.phase is Phase.PREFLIGHT
+    back = (origin, change.phase) in {(Phase.UPLOADED, Phase.PREFLIGHT), (Phase.VERIFYING, Phase.ACTIVATING)}
     by_reading = origin is Phase.UNKNOWN or change.phase is Phase.DONE or back
     return change.phase in MOVES[origin] and (change.seen or not by_reading)
 
