@@ -27,6 +27,13 @@ def test_fifteen_percent_defects_stop_within_the_canaries_and_all_go_back_to_blu
     assert result.first_defect < result.stopped < result.returned == result.seconds
 
 
+def test_they_stop_within_the_first_hundredth_where_each_node_moves_by_itself() -> None:
+    result = simulate(Scenario(nodes=10_000, domain_size=1, defect_rate=0.15, base_failure=0.0))
+    assert (result.outcome, result.on_old) == (Outcome.RETURNED, 10_000)
+    assert result.ran_new <= 100
+    assert [wave.number for wave in result.waves] == [0, 1]
+
+
 @pytest.mark.parametrize("domain_size", [1, 8, 18])
 def test_what_is_out_with_quarantine_is_all_that_stays_on_green(domain_size: int) -> None:
     result = simulate(Scenario(nodes=3_600, domain_size=domain_size, defect_rate=0.3, base_failure=0.0))
