@@ -121,4 +121,8 @@ def _image(release: Release) -> str:
 
 
 def _sign(release: Release) -> str:
-    return f"have the statement about {release.image_digest} signed, and put it into the site's store of statements"
+    digest = release.image_digest
+    return (
+        f"see what is said: `firstlight image statements {digest}`; where keys lie, `firstlight image build` signs "
+        f"what it makes, and a second release manager runs `firstlight image countersign {digest} --key FILE`"
+    )

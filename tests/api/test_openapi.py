@@ -21,6 +21,7 @@ from api.fields import NODE_NAME
 from api.openapi import canonical_json
 from api.write_openapi import FILE
 from provisioner.capabilities.cipher import Cipher
+from provisioner.models.audit import AuditEntry
 from provisioner.models.role import Role
 from provisioner.models.secret import Credentials, Secret
 from tests.api.booting import ticket_of
@@ -28,6 +29,7 @@ from tests.api.site import N1, Site, running_site
 from tests.api.small_bmcs import SmallBmc
 from tests.api.test_agent import burning_in, registration
 from tests.campaigns.samples import campaign_of
+from tests.promotion.samples import a_promotion
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 ALL_FIT = {"/healthz", "/v1/artefacts/{digest}"}
@@ -76,6 +78,8 @@ def session(tmp_path_factory: pytest.TempPathFactory, key_cipher: Cipher) -> Ite
         site.run(site.store.vault.put_factory(N1, Credentials("ADMIN", Secret("x"))))
         site.bmcs.bmc = SmallBmc()
         site.run(site.store.campaigns.add(campaign_of({N1: site.node()}, name=N1)))
+        asked = a_promotion(site.release(), id=N1)
+        site.run(site.store.promotions.request(asked, audit=AuditEntry(asked.requested_at, "ann", "test", N1)))
         yield site, session
 
 
