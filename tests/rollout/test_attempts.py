@@ -7,7 +7,7 @@ import pytest
 from provisioner.rollout.intent import Action
 from provisioner.rollout.observation import Failure
 from provisioner.rollout.people import pause, supersede
-from provisioner.rollout.state import Heading, RolloutState, UnitState, UnitTask
+from provisioner.rollout.state import Heading, Rollout, RolloutState, UnitState, UnitTask
 from provisioner.rollout.unit import UnitName
 from tests.rollout.site import SPEC, Controller, has, jobs_end, long_jobs, running, units_of
 
@@ -188,3 +188,24 @@ def test_a_pause_of_a_person_cancels_nothing() -> None:
     control.kept = pause(control.kept, "ann")
     control.step()
     assert {name: control.kept.tasks[name].heading for name in before} == before
+
+
+def test_a_unit_that_turns_round_is_asked_for_nothing_of_its_old_way_but_what_is_kept_out_stays_out() -> None:
+    """One step: it goes on without a bad node, comes to its label, and is turned round by two that fail beside it."""
+    spec = replace(SPEC, canaries_per_kind=3, may_run_short=1, tries=1)
+    control = running(units_of(30, 4), spec)
+    goes_on, *fail = control.kept.plan.waves[0]
+    units = control.kept.plan.units
+    bad = units[goes_on].nodes[0]
+    control.site.defective = {bad, *(node for name in fail for node in units[name].nodes[:2])}
+    control.run(lambda rollout: states_of(rollout, goes_on, *fail) == [UnitState.CHECKED] * 3)
+    intents = [intent for intent in control.step() if intent.unit == goes_on]
+    assert control.kept.state is RolloutState.RETURNING
+    assert "units of wave 0 failed" in control.kept.why
+    assert {(one.action, one.nodes) for one in intents if one.generation == 1} == {(Action.QUARANTINE, (bad,))}
+    assert Action.LABEL not in {one.action for one in intents}
+    assert control.kept.tasks[goes_on].heading is Heading.TO_OLD
+
+
+def states_of(rollout: Rollout, *names: UnitName) -> list[UnitState]:
+    return [rollout.tasks[name].state for name in names if name in rollout.tasks]
