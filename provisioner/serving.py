@@ -13,6 +13,7 @@ import structlog
 import uvicorn
 from uvicorn.importer import import_from_string
 
+from provisioner.build_loop import Builder, keep_building
 from provisioner.campaign_loop import keep_campaigns
 from provisioner.capabilities.jobs import Jobs
 from provisioner.capabilities.service import Service
@@ -40,6 +41,9 @@ _APP, _END_STREAMS = "api.app:create_app", "api.app:end_streams"
 
 _CAMPAIGNS_EVERY = timedelta(seconds=5)
 _SOAK_EVERY = timedelta(minutes=1)
+
+_BUILDS_EVERY = 2.0
+"""Real seconds."""
 
 _LEASE_LOST = 75  # EX_TEMPFAIL: a supervisor starts us again
 
@@ -72,6 +76,7 @@ async def serve(checked: Checked, environment: Environment, beside: Beside | Non
             loops += _fleet(live, jobs)
             loops += [bring_packages(live.service.world.artefacts, live.missing_packages)]
             loops += _dhcp(live)
+            loops += [keep_building(live.service.world.clock, live.service.operations, _builder(live), _BUILDS_EVERY)]
             loops += [_guard(live)] if live.slot else []
             loops += [beside(live, server)] if beside else []
             with _stopped_by_signals(server):
@@ -101,6 +106,14 @@ def _controller(service: Service, jobs: Mapping[str, Jobs]) -> Controller:
 
 def _follower(service: Service) -> Follower:
     return Follower(service.world, service.rollouts, service.channels, service.pools)
+
+
+def _builder(live: Running) -> Builder:
+    """Builds go by the same files as this daemon does."""
+    profiles = ("--profiles", str(live.site.profiles.absolute())) if live.site.profiles else ()
+    config = ("--config", str(live.file.absolute())) if live.file else ()
+    place = live.site.data_dir.absolute()
+    return Builder(place, ("--data-dir", str(place), *profiles, *config))
 
 
 def _passes(every: timedelta) -> timedelta:

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 
 from images.boot_program.signing import SigningPair
 from profiles.catalog import Catalog
@@ -47,6 +48,8 @@ class Checked:
     site: Site
     catalog: Catalog
     expected: tuple[Expected, ...]
+    file: Path | None = None
+    """Where the site was read; None: from nowhere, as in a demo."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,8 @@ class Running:
     awake: Wakefulness
     slot: SlotLease | None
     missing_packages: tuple[Artefact, ...]
+    file: Path | None
+    """As in `Checked`."""
 
     @property
     def slots(self) -> frozenset[str]:
@@ -69,8 +74,11 @@ class Running:
         return frozenset(f"slot-{number}" for number in range(int(self.site.limits.workers)))
 
 
-def check(site: Site) -> Checked:
-    """Read all input files. Raises `BadInput` with everything that is wrong with the first kind that is."""
+def check(site: Site, file: Path | None = None) -> Checked:
+    """Read all input files; `site` is what `file` says.
+
+    Raises `BadInput` with everything that is wrong with the first kind that is.
+    """
     try:
         catalog = load_catalog(site.profiles or SHIPPED)
         expected = read_expected(site.expected) if site.expected else ()
@@ -79,7 +87,7 @@ def check(site: Site) -> Checked:
     check_chosen(catalog, site.releases, site.data_dir, _boot_settings(site))
     _check_pools(site, catalog)
     keys_of(site)
-    return Checked(site, catalog, expected)
+    return Checked(site, catalog, expected, file)
 
 
 def pools_of(site: Site, catalog: Catalog) -> Mapping[str, PoolSettings]:
@@ -152,7 +160,7 @@ async def _running(checked: Checked, store: Store, pulse: Pulse) -> AsyncIterato
         await store.tokens.ensure_admin(site.data_dir / "admin-token")
         (site.data_dir / "endpoint").write_text(f"{site.url}\n", encoding="utf-8")
         pulse.call(reconciler.wake)
-        yield Running(site, service, store, engine, reconciler, bmcs, awake, slot, missing)
+        yield Running(site, service, store, engine, reconciler, bmcs, awake, slot, missing, checked.file)
     finally:
         await engine.close()
         await bmcs.close()
@@ -177,6 +185,7 @@ def _service(
         runs=engine,
         tokens=store.tokens,
         claims=store.claims,
+        operations=store.operations,
         changes=pulse,
         found=store.found_bmcs,
         campaigns=store.campaigns,

@@ -10,6 +10,7 @@ from provisioner.capabilities.campaigns import Campaigns
 from provisioner.capabilities.channels import Channels
 from provisioner.capabilities.drift import Drift
 from provisioner.capabilities.found_bmcs import FoundBmcs
+from provisioner.capabilities.operations import Operations
 from provisioner.capabilities.promotion_world import PromotionWorld
 from provisioner.capabilities.request_claims import RequestClaims
 from provisioner.capabilities.rollouts import Rollouts, Turns
@@ -37,6 +38,7 @@ class Service:
     runs: Runs
     tokens: Tokens
     claims: RequestClaims
+    operations: Operations
     changes: Changes
     found: FoundBmcs
     campaigns: Campaigns

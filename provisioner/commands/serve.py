@@ -23,7 +23,7 @@ def serve_command(
     """Run a site until SIGTERM or Ctrl-C."""
     log_to(as_json=log_format == "json")
     environment = Environment()
-    checked = check(load_site(config, environment))
+    checked = check(load_site(config, environment), config)
     if check_only:
         refuse_lacks(lacks(checked.site.network_boot, checked.site.url))
         typer.echo(f"{config}: good; {len(checked.expected)} nodes expected, {len(checked.catalog.releases)} releases")

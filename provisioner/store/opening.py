@@ -20,6 +20,7 @@ from provisioner.store.drift import SqlDrift
 from provisioner.store.events import SqlEvents
 from provisioner.store.found_bmcs import SqlFoundBmcs
 from provisioner.store.found_hosts import SqlHosts
+from provisioner.store.long_operations import SqlOperations
 from provisioner.store.migrate import migrate
 from provisioner.store.nodes import SqlNodes
 from provisioner.store.promotions import SqlPromotions
@@ -58,6 +59,7 @@ class Store:
     turns: SqlTurns
     audit: SqlAudit
     claims: SqlRequestClaims
+    operations: SqlOperations
     channels: SqlChannels
     promotions: SqlPromotions
     soaks: SqlSoaks
@@ -109,6 +111,7 @@ def _of(database: Database, cipher: Cipher) -> Store:
         turns=SqlTurns(database),
         audit=SqlAudit(database),
         claims=SqlRequestClaims(database, cipher),
+        operations=SqlOperations(database),
         channels=SqlChannels(database),
         promotions=SqlPromotions(database),
         soaks=SqlSoaks(database),

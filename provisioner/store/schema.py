@@ -14,6 +14,7 @@ from provisioner.store.drift import DRIFT_FINDINGS, DRIFT_TURN, FIRMWARE_READING
 from provisioner.store.events import EVENTS
 from provisioner.store.found_bmcs import FOUND_BMCS, LAST_SCAN
 from provisioner.store.found_hosts import FOUND_HOSTS
+from provisioner.store.long_operations import OPERATIONS
 from provisioner.store.metadata import METADATA
 from provisioner.store.node_macs import NODE_MACS
 from provisioner.store.node_table import NODES
@@ -60,6 +61,7 @@ TABLES = (
     DRIFT_TURN,
     AUDIT,
     REQUEST_CLAIMS,
+    OPERATIONS,
     ROLLOUTS,
     ROLLOUT_UNITS,
     ROLLOUT_NODES,

@@ -24,7 +24,15 @@ Run = Callable[..., Result]
 NODE = f"/v1/nodes/{N1}"
 
 
-ELSEWHERE = ("GET", "POST /v1/rollouts", "POST /v1/releases", "POST /v1/promotions", "POST /v1/channels")
+ELSEWHERE = (
+    "GET",
+    "POST /v1/builds",
+    "POST /v1/operations",
+    "POST /v1/rollouts",
+    "POST /v1/releases",
+    "POST /v1/promotions",
+    "POST /v1/channels",
+)
 """What changes nothing, and what the tests of its own noun look at."""
 
 

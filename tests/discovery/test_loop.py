@@ -70,6 +70,7 @@ async def looking(store: Store, discovery: Discovery, ssdp: SsdpSettings | None 
             runs=unused,
             tokens=unused,
             claims=unused,
+            operations=unused,
             changes=unused,
             found=store.found_bmcs,
             campaigns=unused,
@@ -77,6 +78,9 @@ async def looking(store: Store, discovery: Discovery, ssdp: SsdpSettings | None 
             audit=unused,
             rollouts=unused,
             turns=unused,
+            channels=unused,
+            promotion=unused,
+            catalog=unused,
             pools={},
         )
         with capture_logs() as logs:
