@@ -11,7 +11,7 @@ from tests.firmware.cases import ALL
 from tests.firmware.workshop import Case, Workshop, done, workshop
 from tests.operations.invariants import assert_told
 
-pytestmark = [pytest.mark.xdist_group("firmware"), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.xdist_group("firmware"), pytest.mark.timeout(900)]
 
 GETS_ON = [case for case in ALL if not case.held]
 HELD = [case for case in ALL if case.held]

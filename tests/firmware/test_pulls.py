@@ -19,7 +19,7 @@ from provisioner.operations.conclude import TRIES
 from provisioner.operations.reach import bmc_of
 from tests.firmware.workshop import Case, Workshop, done, workshop
 
-pytestmark = [pytest.mark.xdist_group("firmware-pulls"), pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.xdist_group("firmware-pulls"), pytest.mark.timeout(900)]
 
 NEVER = "never fetched the package: it cannot reach http://127.0.0.1:"
 

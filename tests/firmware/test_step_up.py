@@ -17,7 +17,7 @@ from provisioner.operations.conclude import TRIES
 from tests.firmware.workshop import Case, Workshop, done, workshop
 from tests.operations.invariants import assert_told
 
-pytestmark = [pytest.mark.xdist_group("firmware-step-up"), pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.xdist_group("firmware-step-up"), pytest.mark.timeout(900)]
 
 Ended = tuple[Workshop, asyncio.Runner]
 Faults = dict[str, dict[str, Any]]

@@ -141,7 +141,7 @@ class Workshop:
         ]
         return f"{node.state} {node.hold and node.hold.reason}\n{events}\n{steps}"
 
-    async def settle(self, seconds: float = 400.0) -> None:
+    async def settle(self, seconds: float = 800.0) -> None:
         """Until every node is past its firmware or waits for a person."""
         running = asyncio.ensure_future(self.reconciler.run())
         try:
