@@ -34,7 +34,6 @@ from tests.store.test_channels import H100, movement
 IMAGES = {mark: digest_of(mark.encode()) for mark in "abcdef"}
 HISTORY = {
     "channel_movements.release": "the one before the present is a pin of its own",
-    "nodes.retry_at": "no release",
     "promotions.release": "pinned while the promotion is open",
     "rejected_releases.release": "it is not to be offered again",
     "campaigns.release": "a name; its digest is pinned",
@@ -42,7 +41,7 @@ HISTORY = {
     "soaks.release": "a count",
     "node_soaks.release": "a count",
     "boot_tickets.booted_image": "what a node said; it is in nodes.observed_image",
-    "node_turns.holder": "no release",
+    "node_turns.came_from": "pinned by its rollout",
 }
 
 
@@ -85,14 +84,22 @@ async def test_a_node_a_channel_and_what_it_was_before_hold(store: Store, url: s
 async def test_slots_what_nodes_run_and_what_they_are_to_boot_hold(store: Store, url: str) -> None:
     await add_nodes(store)
     active, blue, green = await put(store, "a", "b", "c")
-    turn = {"node": N1, "epoch": 1, "effect": "", "cordoned": False, "active": active, "blue": blue, "green": green}
+    turn = {
+        "node": N1,
+        "holder": "r1",
+        "epoch": 1,
+        "effect": "",
+        "cordoned": False,
+        "active": active,
+        "blue": blue,
+        "green": green,
+    }
     await store.database.write(lambda connection: connection.execute(insert(TURNS).values(turn)))
     await store.nodes.observe_image(N1, IMAGES["d"], minutes(1))
-    found = await labels(url)
-    assert found == {
-        **{IMAGES[mark]: ["slot r01-u01"] for mark in "abc"},
-        IMAGES["d"]: ["boot r01-u01"],
-    }
+    observed = {IMAGES["d"]: ["boot r01-u01"]}
+    assert await labels(url) == {**{IMAGES[mark]: ["slot r01-u01"] for mark in "abc"}, **observed}
+    await store.database.write(lambda connection: connection.execute(update(TURNS).values(holder=None)))
+    assert await labels(url) == observed, "the rollout's retention has them then"
 
 
 async def test_a_release_holds_its_firmware_packages(store: Store, url: str) -> None:
