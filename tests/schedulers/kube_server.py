@@ -42,7 +42,9 @@ class KubeServer(Served):
         self.linger = False
         """Evicted pods stay, with a deletionTimestamp."""
         self.seen: list[str] = []
-        self.before_patch: Callable[[], None] | None = None
+        self.graces: list[int | None] = []
+        """Of each eviction and deletion."""
+        self.before_change: Callable[[], None] | None = None
         """What somebody does between a reading and the next change, once."""
         self._version = 100
 
@@ -112,9 +114,7 @@ class KubeServer(Served):
         if request.content_type != "application/merge-patch+json":
             return status(415, "UnsupportedMediaType", request.content_type)
         patch = await request.json()
-        if self.before_patch is not None:
-            slip_in, self.before_patch = self.before_patch, None
-            slip_in()
+        self._step_in()
         wanted = patch.get("metadata", {}).pop("resourceVersion", None)
         if wanted is not None and wanted != self.nodes[name]["metadata"]["resourceVersion"]:
             message = f'Operation cannot be fulfilled on nodes "{name}": the object has been modified'
@@ -124,6 +124,7 @@ class KubeServer(Served):
         return web.json_response(self.nodes[name])
 
     async def _evict(self, request: web.Request) -> web.Response:
+        self._step_in()
         body = await request.json()
         pod = self._find(request)
         if pod is None:
@@ -141,6 +142,7 @@ class KubeServer(Served):
         return web.json_response({"kind": "Status", "status": "Success"}, status=201)
 
     async def _delete(self, request: web.Request) -> web.Response:
+        self._step_in()
         pod = self._find(request)
         if pod is None:
             return status(404, "NotFound", "pods not found")
@@ -149,10 +151,16 @@ class KubeServer(Served):
         self._end(pod)
         return web.json_response(pod)
 
+    def _step_in(self) -> None:
+        if self.before_change is not None:
+            step_in, self.before_change = self.before_change, None
+            step_in()
+
     def _find(self, request: web.Request) -> dict[str, Any] | None:
         return self.pods.get(f"{request.match_info['namespace']}/{request.match_info['name']}")
 
     def _another(self, pod: dict[str, Any], options: dict[str, Any]) -> web.Response | None:
+        self.graces.append(options.get("gracePeriodSeconds"))
         uid = options.get("preconditions", {}).get("uid", pod["metadata"]["uid"])
         if uid != pod["metadata"]["uid"]:
             return status(409, "Conflict", "the UID in the precondition does not match the UID in record")

@@ -8,7 +8,7 @@ import pytest_asyncio
 
 from provisioner.errors import SchedulerError
 from provisioner.models.identifiers import NodeName
-from provisioner.models.scheduling import CheckpointThenRequeue, Force, OurReason, Standing, WaitForJobs
+from provisioner.models.scheduling import CheckpointThenRequeue, DrainPolicy, Force, OurReason, Standing, WaitForJobs
 from provisioner.schedulers.kubernetes import Kubernetes
 from provisioner.schedulers.kubernetes_api import KubernetesApi
 from provisioner.schedulers.node_names import NodeNames
@@ -102,6 +102,33 @@ async def test_a_pod_that_is_leaving_is_still_there_and_is_not_evicted_twice(
     assert sum("/eviction" in one for one in kube.seen) == 1
 
 
+@pytest.mark.parametrize("policy", [CheckpointThenRequeue(), Force("ann")])
+async def test_a_new_pod_under_an_old_name_is_not_the_one_that_was_meant(
+    kube: KubeServer, scheduler: Kubernetes, policy: DrainPolicy
+) -> None:
+    """A StatefulSet gives its names again; the new one may run elsewhere by now."""
+    pod = new_pod("n0", "StatefulSet", "db", "Always")
+    name = kube.add_pod(pod)
+    await scheduler.cordon(NODE, OURS)
+
+    def replace() -> None:
+        kube.add_pod({**pod, "metadata": {**pod["metadata"], "uid": "another"}, "spec": {"nodeName": "n1"}})
+
+    kube.before_change = replace
+    assert (await scheduler.drain(NODE, OURS, policy)).standing is Standing.DRAINED
+    assert kube.pods[name]["metadata"]["uid"] == "another"
+
+
+async def test_no_grace_is_a_second_and_not_zero(kube: KubeServer, scheduler: Kubernetes) -> None:
+    """gracePeriodSeconds 0 forgets a pod at once, while its processes may still run on the node."""
+    for policy in (CheckpointThenRequeue(grace=timedelta(0)), Force("ann")):
+        kube.add_pod(new_pod("n0"))
+        await scheduler.drain(NODE, OURS, policy)
+    kube.add_pod(new_pod("n0", "ReplicaSet", "web", "Always"))
+    await scheduler.drain(NODE, OURS, WaitForJobs())
+    assert kube.graces == [1, 1, None]
+
+
 async def test_too_many_requests_say_when_to_come_back(kube: KubeServer, scheduler: Kubernetes) -> None:
     kube.add_pod(new_pod("n0"))
     kube.faults.append(Fault("/eviction", 429, headers={"Retry-After": "7"}, body="too many requests"))
@@ -112,7 +139,7 @@ async def test_too_many_requests_say_when_to_come_back(kube: KubeServer, schedul
 
 
 async def test_a_conflict_is_read_again_and_written_again(kube: KubeServer, scheduler: Kubernetes) -> None:
-    kube.before_patch = lambda: kube.touch(kube.nodes["n0"])
+    kube.before_change = lambda: kube.touch(kube.nodes["n0"])
     assert (await scheduler.cordon(NODE, OURS)).ours("green-7") == OURS
     assert sum(one.startswith("PATCH") for one in kube.seen) == 2
 
@@ -122,7 +149,7 @@ async def test_a_cordon_that_came_between_reading_and_writing_is_found(kube: Kub
         kube.nodes["n0"]["spec"]["unschedulable"] = True
         kube.touch(kube.nodes["n0"])
 
-    kube.before_patch = cordon_by_hand
+    kube.before_change = cordon_by_hand
     seen = await scheduler.cordon(NODE, OURS)
     assert seen.standing is Standing.CORDONED
     assert seen.ours("green-7") is None
