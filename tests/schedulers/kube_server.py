@@ -5,6 +5,7 @@ Answers are shaped as Kubernetes' own (pkg/registry/core/pod/storage/eviction.go
 
 import asyncio
 import copy
+import ssl
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,8 +33,8 @@ class Fault:
 class KubeServer(Served):
     """Of one cluster."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
+        super().__init__(tls)
         self.nodes: dict[str, dict[str, Any]] = {}
         self.pods: dict[str, dict[str, Any]] = {}
         self.budgets: list[Budget] = []

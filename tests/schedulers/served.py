@@ -1,6 +1,7 @@
 """An HTTP server in a thread of its own, on a port that the kernel picks."""
 
 import asyncio
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +15,9 @@ _STOP_SECONDS = 10
 class Served:
     """Its state may be read and changed between requests."""
 
-    def __init__(self) -> None:
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
+        """`tls`: HTTPS, by this."""
+        self._tls = tls
         self.port = 0
         self.down = False
         self._loop = asyncio.new_event_loop()
@@ -23,7 +26,7 @@ class Served:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"{'https' if self._tls else 'http'}://127.0.0.1:{self.port}"
 
     def routes(self) -> list[web.RouteDef]:
         """What it answers."""
@@ -57,7 +60,7 @@ class Served:
         app.add_routes(self.routes())
         self._runner = web.AppRunner(app, shutdown_timeout=1)
         await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
+        await web.TCPSite(self._runner, "127.0.0.1", 0, ssl_context=self._tls).start()
         self.port = self._runner.addresses[0][1]
 
     @web.middleware
