@@ -197,6 +197,7 @@ def _service(
         audit=store.audit,
         promotion=promotion_world(site, store, shelf),
         catalog=checked.catalog,
+        profiles=site.profiles or SHIPPED,
         downloads=int(site.limits.downloads),
         requests_per_second=int(site.limits.requests_per_token),
         uploads=uploads,

@@ -50,7 +50,7 @@ class ReleaseRequest(Body):
     def order(self) -> ReleaseOrder:
         """For the service."""
         if self.profile is not None:
-            return ReleaseOrder(profile=self.profile, constraints=self.constraints)
+            return ReleaseOrder(profile=self.profile, constraints=self.constraints, at="/profile")
         written = ReleaseProfile.model_construct(
             name=self.name or "",
             description="made over the API",

@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol
 
 from profiles.catalog import Catalog
+from profiles.loader import SHIPPED
 from provisioner.capabilities.audit import Audit
 from provisioner.capabilities.campaigns import Campaigns
 from provisioner.capabilities.channels import Channels
@@ -58,5 +60,7 @@ class Service:
     """Large files that one process sends at once."""
     uploads: UploadLimit = field(default_factory=unlimited)
     """How fast firmware packages leave this process."""
+    profiles: Path = SHIPPED
+    """The folder of the profiles."""
     packages: frozenset[str] = frozenset()
     """Digests of the artefacts that are firmware packages."""

@@ -24,11 +24,19 @@ Finding = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class ReleaseOrder:
-    """What a person wants: a release profile by name, or one that is written out. One of the two."""
+    """What a person wants: a release profile by name, or one that is written out. One of the two.
+
+    `at`: where the request has it, as a JSON pointer.
+    """
 
     profile: str | None = None
     written: ReleaseProfile | None = None
     constraints: ReleaseConstraints | None = None
+    at: str = ""
+
+    def pointer(self, field: str) -> str:
+        """To one field of it, as near as the request goes."""
+        return self.at if self.profile is not None else f"{self.at}/{field}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +62,7 @@ class ReleaseDesk:
         Raises `Refused` where a name leads nowhere or an image is not built.
         """
         profile = self._profile(order)
-        at = "/profile" if order.profile else None
-        refused = list(_dangling(self._catalog, profile, at))
+        refused = list(_dangling(self._catalog, profile, order))
         refused += await self._unknown(order.constraints)
         image = self._catalog.images.get(profile.image)
         digest = ""
@@ -63,7 +70,7 @@ class ReleaseDesk:
             try:
                 digest = await asyncio.to_thread(self._office.images.digest_of, image)
             except BadInput as error:
-                refused.append((at or "/image", str(error)))
+                refused.append((order.pointer("image"), str(error)))
         if refused:
             raise Refused(profile.name, refused)
         release = _assembled(self._catalog, profile, digest, order.constraints)
@@ -97,7 +104,7 @@ class ReleaseDesk:
         found = self._catalog.releases.get(order.profile or "")
         if found is None:
             hint = did_you_mean(order.profile or "", self._catalog.releases)
-            raise Refused("release", [("/profile", f"there is no release profile {order.profile}; {hint}")])
+            raise Refused("release", [(order.at, f"there is no release profile {order.profile}; {hint}")])
         return found
 
     async def _unknown(self, constraints: ReleaseConstraints | None) -> list[Finding]:
@@ -110,8 +117,8 @@ class ReleaseDesk:
         return found
 
 
-def _dangling(catalog: Catalog, profile: ReleaseProfile, at: str | None) -> Iterator[Finding]:
-    """Names that lead nowhere. `at`: where the request has them, when it does not write them out."""
+def _dangling(catalog: Catalog, profile: ReleaseProfile, order: ReleaseOrder) -> Iterator[Finding]:
+    """Names that lead nowhere."""
     known: Mapping[str, Mapping[str, object]] = {
         "hardware_class": catalog.hardware_classes,
         "image": catalog.images,
@@ -122,7 +129,7 @@ def _dangling(catalog: Catalog, profile: ReleaseProfile, at: str | None) -> Iter
     for field, names in known.items():
         name = getattr(profile, field)
         if name not in names:
-            yield at or f"/{field}", f"there is no {field.replace('_', ' ')} {name}; {did_you_mean(name, names)}"
+            yield order.pointer(field), f"there is no {field.replace('_', ' ')} {name}; {did_you_mean(name, names)}"
 
 
 def _assembled(
@@ -141,6 +148,5 @@ def _assembled(
 
 
 def _pointed(reason: ReleaseReason, order: ReleaseOrder) -> Finding:
-    if order.profile is not None:
-        return "/profile", f"{reason.field}: {reason.text}"
-    return f"/{reason.field}", reason.text
+    text = reason.text if order.profile is None else f"{reason.field}: {reason.text}"
+    return order.pointer(reason.field), text
