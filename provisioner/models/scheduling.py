@@ -123,7 +123,10 @@ class SchedulerView:
 
 @dataclass(frozen=True, slots=True)
 class WaitForJobs:
-    """No job is touched. After `until` the view names what still runs."""
+    """No job is touched. After `until` the view names what still runs.
+
+    In Kubernetes pods that would never end (`restartPolicy: Always`) are evicted, as a drain does there.
+    """
 
     until: datetime | None = None
 
