@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from images.bundle.contents import IMAGE
 from images.bundle.receive import Received, receive
 from images.manifest import ImageManifest
 from images.oci.index import change_index, read_index, replace_file
@@ -19,9 +20,6 @@ from images.store import ArtefactAbsentError, ArtefactStore, sync_directory
 from images.trust.folder import TrustFolder
 from images.trust.keys import Role
 from images.trust.repository import Signers, Target, renew_timestamp
-
-IMAGE = "image/"
-"""Of signed names: what a profile's name stands for."""
 
 
 @dataclass(frozen=True, slots=True)

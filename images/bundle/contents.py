@@ -15,6 +15,8 @@ from images.trust.repository import Target
 SCHEMA = "firstlight.bundle/1"
 HEAD = "bundle.json"
 INDEX = "index.json"
+IMAGE = "image/"
+"""Of signed names: what a profile's name stands for."""
 
 
 def blob_name(digest: Digest) -> str:
@@ -68,6 +70,8 @@ class Contents:
             named = dict(parts_of(content))
             if entry.artifact_type == STATEMENT_TYPE:
                 self.subjects[digest] = parse_statement_manifest(content).subject
+                if max(named.values()) > LARGEST_MANIFEST_BYTES:
+                    raise ManifestError("it has more than a statement has")
         except (ValueError, ManifestError) as error:
             raise BundleError(blob_name(digest), f"is a damaged manifest: {error}", EXPORT_AGAIN) from error
         for one, size_bytes in named.items():

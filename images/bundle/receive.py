@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from images.bundle.archive import Member, Reader
-from images.bundle.contents import HEAD, INDEX, Contents, blob_name, parse_head
+from images.bundle.contents import HEAD, IMAGE, INDEX, Contents, blob_name, parse_head
 from images.bundle.errors import COPY_AGAIN, EXPORT_AGAIN, BundleError
 from images.digest import Digest, hex_of, parse_digest
+from images.manifest import ManifestError, parse_manifest
 from images.oci.index import LARGEST_MANIFEST_BYTES, LAYOUT, parse_index
 from images.oci.published import STATEMENT_TYPE
 from images.store import ArtefactError, ArtefactStore
@@ -25,6 +26,7 @@ from images.trust.folder import TrustFolder, copy_seen
 from images.trust.repository import Target, files_of
 
 _MOST_METADATA = 300
+_MOST_METADATA_BYTES = 32 * 2**20
 _MOST_STATEMENTS = 10_000
 _BLOBS = "blobs/sha256/"
 _ROLES = ("timestamp", "snapshot", "targets", "root")
@@ -85,8 +87,8 @@ def _signed_part(reader: Reader, members: Iterator[Member]) -> tuple[bytes, Mapp
             head = _small(member, reader)
         elif not member.name.startswith("tuf/"):
             return head, metadata, member
-        elif len(metadata) == _MOST_METADATA:
-            raise BundleError(member.name, f"more than {_MOST_METADATA} files of metadata", EXPORT_AGAIN)
+        elif len(metadata) == _MOST_METADATA or sum(map(len, metadata.values())) > _MOST_METADATA_BYTES:
+            raise BundleError(member.name, "is more metadata than a bundle has", EXPORT_AGAIN)
         else:
             metadata[member.name.removeprefix("tuf/")] = _small(member, reader)
     raise BundleError(HEAD if head is None else INDEX, "is not there", EXPORT_AGAIN)
@@ -216,6 +218,19 @@ def _complete(received: Received, store: ArtefactStore) -> None:
             received.contents.arrived(digest, path)
             received.arrived.add(digest)
     received.contents.check_subjects()
+    for name, target in received.targets.items():
+        if name.startswith(IMAGE):
+            _check_image(name, target, _here(target.digest, received, store))
+
+
+def _check_image(name: str, target: Target, path: Path | None) -> None:
+    """It can be built upon and booted here, and is what its name says."""
+    try:
+        manifest = parse_manifest(path.read_bytes() if path else b"")
+    except ManifestError as error:
+        raise BundleError(blob_name(target.digest), f"{name}: {error}", "update Firstlight first") from error
+    if f"{IMAGE}{manifest.name}" != name:
+        raise BundleError(blob_name(target.digest), f"is an image of {manifest.name}, signed as {name}", EXPORT_AGAIN)
 
 
 def _small(member: Member, reader: Reader) -> bytes:

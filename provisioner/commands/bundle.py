@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from images.bundle.admit import IMAGE, Admitted, Site, admit
+from images.bundle.admit import Admitted, Site, admit
+from images.bundle.contents import IMAGE
 from images.bundle.errors import BundleError
 from images.bundle.export import export
 from images.manifest import ManifestError
@@ -16,9 +17,9 @@ from images.store import ArtefactError
 from images.trust.errors import TrustError
 from images.trust.folder import TrustFolder, shipped_root, signers_in
 from images.trust.keys import Role, read_signer
-from images.trust.repository import Expiries, Signers, Target, add_root, publish, published
+from images.trust.repository import Expiries, Signers, Target, add_root, publish, published, renew_timestamp
 from provisioner.commands.bundle_names import Wanted, image_target, release_target
-from provisioner.commands.image_holdings import keys_folder, shelf_of
+from provisioner.commands.image_holdings import Shelf, keys_folder, shelf_of
 from provisioner.commands.image_supplies import Config
 from provisioner.errors import BadInput, FirstlightError
 
@@ -76,10 +77,14 @@ def export_command(
     without_files: Annotated[
         bool, typer.Option("--without-files", help="The signed names alone, for sites that have the files: a return.")
     ] = False,
+    keys: Keys = None,
     config: Config = None,
     data_dir: DataDir = None,
 ) -> None:
-    """Write what was signed under these names, with all that is said of it, into one file."""
+    """Write what was signed under these names, with all that is said of it, into one file.
+
+    Where the private timestamp key lies in the folder of keys, it says that all of it still holds.
+    """
     shelf = shelf_of(config, data_dir)
     if file.exists():
         raise BadInput(f"{file}: is there already; name a new file")
@@ -91,6 +96,7 @@ def export_command(
         if missing or not wanted.names:
             what = f"{', '.join(missing)}: nobody has signed it" if missing else "no --image and no --release"
             raise BadInput(f"{what}; signed are: {', '.join(known) or 'none'}; `firstlight bundle sign` signs more")
+        _renew(trust, keys, shelf)
         done = export(shelf.store, trust, {name: known[name] for name in wanted.names}, file, files=not without_files)
     typer.echo(f"{file}: {', '.join(done.names)}; {done.files} files, {done.size_bytes / 2**20:.1f} MiB")
 
@@ -121,6 +127,14 @@ def import_command(
         except BundleError as error:
             raise FirstlightError(f"{file}: {error}; nothing was taken in") from error
     _say(admitted)
+
+
+def _renew(trust: TrustFolder, keys: Path | None, shelf: Shelf) -> None:
+    if keys is None and (shelf.site is None or shelf.site.trust is None):
+        return
+    signers = signers_in(keys_folder(keys, shelf), Role.TIMESTAMP)
+    if signers[Role.TIMESTAMP]:
+        renew_timestamp(trust.metadata, _expiries(datetime.now(UTC)).timestamp, signers)
 
 
 def _say(admitted: Admitted) -> None:

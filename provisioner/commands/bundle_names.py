@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from images.bundle.admit import IMAGE
+from images.bundle.contents import IMAGE
 from images.digest import Digest, parse_digest
 from images.oci.published import image_entry, keep_image, publish_release
 from images.store import ArtefactError

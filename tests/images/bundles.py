@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from images.bundle.admit import IMAGE, Admitted, Site, admit
+from images.bundle.admit import Admitted, Site, admit
+from images.bundle.contents import IMAGE
 from images.bundle.export import export
 from images.digest import Digest
 from images.manifest import ImageManifest

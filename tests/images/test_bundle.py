@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tarfile
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -19,9 +20,10 @@ from images.oci.holdings import holdings_in
 from images.oci.published import statements_in
 from images.trust.client import trusted_targets
 from images.trust.errors import TrustError
-from images.trust.folder import shipped_root
-from images.trust.repository import Expiries, published
-from tests.images.bundles import LATER, NOW, Isolated, Origin, make_keys, small_bundle
+from images.trust.folder import shipped_root, signers_in
+from images.trust.keys import Role
+from images.trust.repository import Expiries, publish, published
+from tests.images.bundles import GOOD, LATER, NOW, Isolated, Origin, make_keys, small_bundle
 from tests.images.oci_samples import is_whole
 from tests.images.processes import wait
 
@@ -238,3 +240,22 @@ def test_a_bundle_cannot_bring_another_root(origin: Origin, site: Isolated, tmp_
     with pytest.raises(BundleError, match=r"^tuf/1\.root\.json: is not what this site has verified"):
         site.take(bundle)
     assert site.visible() == (set(), {}, None)
+
+
+def test_an_image_that_cannot_be_used_here_is_refused_before_anything_is_there(
+    origin: Origin, site: Isolated, tmp_path: Path
+) -> None:
+    """Signed under a name that is not its own, or from a later Firstlight."""
+    image = origin.image("a")
+    origin.sign(image)
+    target = published(origin.trust.metadata)["image/small"]
+    later = image.canonical_json().replace(b"{", b'{"annotations":{"new":"x"},', 1)
+    newer = replace(target, digest=origin.store.put_bytes(later), size_bytes=len(later))
+    for name, signed, told in (("image/big", target, "is an image of small"), ("image/small", newer, "says more than")):
+        targets = {name: signed}
+        publish(origin.trust.metadata, targets, signers_in(origin.keys, *Role), GOOD)
+        bundle = tmp_path / f"bundle-{told[:2]}"
+        export(origin.store, origin.trust, targets, bundle)
+        with pytest.raises(BundleError, match=told):
+            site.take(bundle)
+        assert site.visible() == (set(), {}, None)

@@ -1,19 +1,20 @@
 """`firstlight bundle sign|export|import` as people see them: from the site that builds to an isolated one."""
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from images.build import build_image
-from images.bundle.admit import IMAGE
+from images.bundle.contents import IMAGE
 from images.bundle.export import export
 from images.digest import digest_of
 from images.oci.published import image_entry, publish_release
 from images.store import ArtefactStore
 from images.trust.folder import signers_in
 from images.trust.keys import Role
-from images.trust.repository import Target, publish, published
+from images.trust.repository import Target, publish, published, renew_timestamp
 from profiles.loader import SHIPPED, load_catalog
 from provisioner.commands.bundle import bundle_app
 from provisioner.commands.image import image_app
@@ -133,3 +134,19 @@ def test_a_shipped_release_is_signed_by_name_and_exported_only_when_it_is_sound(
     with pytest.raises(FirstlightError, match="content is sha256:"):
         run("export", tmp_path / "bundle", "--release", release.name, "--data-dir", data_dir)
     assert not [path for path in tmp_path.iterdir() if "bundle" in path.name]
+
+
+def test_an_export_says_anew_that_it_holds_where_the_key_is(tmp_path: Path, keys: Path) -> None:
+    """Between signing and export may lie more than the month that a timestamp is good for."""
+    data_dir = tmp_path / "data"
+    build_image(NAME, "x86_64", ArtefactStore(data_dir / "artefacts"))
+    run("sign", "--image", NAME, "--keys", keys, "--data-dir", data_dir)
+    metadata = data_dir / "trust" / "metadata"
+    past = datetime.now(UTC).replace(microsecond=0) - timedelta(days=1)
+    renew_timestamp(metadata, past, signers_in(keys, Role.TIMESTAMP))
+    there = ("--keys", keys, "--data-dir", tmp_path / "there")
+    run("export", tmp_path / "old", "--image", NAME, "--data-dir", data_dir)
+    with pytest.raises(FirstlightError, match=r"tuf/timestamp\.json: its signatures have expired"):
+        run("import", tmp_path / "old", *there)
+    run("export", tmp_path / "new", "--image", NAME, "--keys", keys, "--data-dir", data_dir)
+    assert f"image/{NAME} sha256:" in run("import", tmp_path / "new", *there)
