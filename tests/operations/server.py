@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from profiles.firmware.component import Activation, FirmwareComponent
@@ -84,11 +84,16 @@ class Flash:
     """As ordered."""
     parts: tuple[str, ...]
     """Inventory ids."""
-    version: str
+    versions: Mapping[str, str]
+    """By component class; one for any class, or one for each of a whole board."""
     started_at: float
     seconds: float
     state: str = "Running"
     listed: bool = True
+
+    def brings(self, component: FirmwareComponent) -> str:
+        """The version for parts of this class."""
+        return self.versions.get(component.component) or next(iter(self.versions.values()))
 
 
 @dataclass(slots=True)
@@ -108,8 +113,8 @@ class Server:
     on_boot: Callable[[], None] = lambda: None
     on_power_lost: Callable[[], None] = lambda: None
     parts: dict[str, Part] = field(default_factory=dict)
-    packages: dict[str, str] = field(default_factory=dict)
-    """Digest to version: what the vendor has made for it."""
+    packages: dict[str, dict[str, str]] = field(default_factory=dict)
+    """By digest, the versions of component classes: what the vendor has made for it."""
     flashes: list[Flash] = field(default_factory=list)
     bios: dict[str, str | int | bool] = field(default_factory=dict)
     bios_pending: dict[str, str | int | bool] = field(default_factory=dict)
@@ -150,8 +155,9 @@ class Server:
     def learn(self, release: Release) -> None:
         """Its firmware fits this server."""
         for one in release.firmware.components:
-            self.packages |= {listed.artefact.sha256: listed.version for listed in one.releases}
-            self.packages[one.artefact.sha256] = one.version
+            for listed in one.releases:
+                self.packages.setdefault(listed.artefact.sha256, {})[one.component] = listed.version
+            self.packages.setdefault(one.artefact.sha256, {})[one.component] = one.version
 
     def reset(self, reset_type: str) -> None:
         """`On` or `ForceOff`; either is nothing when it is so already."""
@@ -217,12 +223,19 @@ class Server:
         self._no_flash(f"flash of {meant}")
         if not meant:
             self.violations.append(f"a flash of {digest[:12]} with targets {targets}, which is for nothing here")
-        minutes = {float(self.parts[key].component.expected_minutes) for key in meant}
+        brought = self.packages[digest]
+        parts = tuple(key for key in meant if len(brought) == 1 or not self._holds(key, brought))
+        minutes = {float(self.parts[key].component.expected_minutes) for key in parts}
         seconds = max(minutes, default=0.0) * 60 * 0.8
-        flash = Flash(f"/tasks/{len(self.flashes)}", targets or (), meant, self.packages[digest], now(), seconds)
+        flash = Flash(f"/tasks/{len(self.flashes)}", targets or (), parts, brought, now(), seconds)
         self.flashes.append(flash)
         asyncio.get_running_loop().call_later(seconds, self._finish, flash, len(self.flashes) - 1)
         return flash.uri
+
+    def _holds(self, key: str, brought: Mapping[str, str]) -> bool:
+        """Of the package of a whole board, devices take what they do not hold already (DSP0267)."""
+        part = self.parts[key]
+        return (part.staged or part.active) == brought.get(part.component.component)
 
     def is_away(self) -> bool:
         """The BMC does not answer now."""
@@ -249,9 +262,11 @@ class Server:
         flash.state = "Exception" if number == self.faults.failing_task else "Completed"
         if flash.state == "Completed":
             for identifier in flash.parts:
-                self.flashed[identifier, flash.version] += 1
+                part = self.parts[identifier]
+                version = flash.brings(part.component)
+                self.flashed[identifier, version] += 1
                 if identifier not in self.faults.stays_old:
-                    self.parts[identifier].staged = flash.version
+                    part.staged = version
             self._activate({Activation.NONE})
 
     def _activate(self, by: set[Activation]) -> None:

@@ -40,7 +40,11 @@ def test_a_healthy_server_goes_the_way_of_the_table(release: str) -> None:
     assert (one.host_starts, one.bmc_restarts) == (3, 1 + cuts)
     assert set(one.flashed.values()) == {1}
     assert one.logins == [True] * (3 + cuts)
-    flashing = sum(float(component.expected_minutes) for component in one.release.firmware.components)
+    longest: dict[tuple[str, str], float] = {}  # what one package brings to one group is one flash
+    for each in one.release.firmware.components:
+        key = (each.artefact.sha256, str(each.targets))
+        longest[key] = max(longest.get(key, 0.0), float(each.expected_minutes))
+    flashing = sum(longest.values())
     assert flashing * 0.8 < site.seconds / 60 < flashing + 40
 
 
