@@ -5,6 +5,7 @@ from pathlib import Path
 from images.build import build_image
 from images.digest import Digest
 from images.manifest import ImageManifest, ManifestError, parse_manifest
+from images.oci.published import keep_image
 from images.references import Reference, ReferenceUnreadableError, read_reference
 from images.store import ArtefactAbsentError, ArtefactStore
 from profiles.images.debian import DebianImage
@@ -16,18 +17,16 @@ from provisioner.errors import BadInput, NotFound
 def built_image(profile: ImageProfile, data_dir: Path, artefacts: ArtefactStore) -> ImageManifest:
     """The manifest. The agent image is made here and now; a Debian image has to be built before.
 
+    No collection takes it for a day from now on: the caller may point to it meanwhile.
     Raises `BadInput` that says what to run.
     """
     if not isinstance(profile, DebianImage):
         return build_image(profile.name, profile.arch, artefacts)
     reference = reference_of(profile, data_dir)
     try:
-        manifest = manifest_in(artefacts, reference.image)
-        for one in manifest.artefacts:
-            artefacts.path(one.digest)
-    except (NotFound, ArtefactAbsentError) as error:
+        return keep_image(artefacts, reference.image)
+    except (ManifestError, ArtefactAbsentError) as error:
         raise BadInput(f"image {profile.name}: files of it are missing ({error}); {_build(profile)}") from error
-    return manifest
 
 
 def reference_of(profile: DebianImage, data_dir: Path) -> Reference:
