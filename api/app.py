@@ -37,6 +37,7 @@ from api.routes import (
     releases,
     rollouts,
     tokens,
+    webhooks,
 )
 from provisioner.capabilities.service import Service
 
@@ -60,6 +61,7 @@ ROUTERS = (
     tokens.router,
     builds.router,
     operations.router,
+    webhooks.router,
     firmware.router,
     events.router,
     health.router,

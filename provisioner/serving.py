@@ -32,6 +32,7 @@ from provisioner.services.following import Follower
 from provisioner.services.rolling import Controller
 from provisioner.settings import Environment
 from provisioner.upkeep import bring_packages, upkeep
+from provisioner.webhook_loop import Sender, keep_sending
 from provisioner.wiring import Checked, Running, dhcp_place, running
 
 _log = structlog.get_logger(__name__)
@@ -43,6 +44,7 @@ _CAMPAIGNS_EVERY = timedelta(seconds=5)
 _SOAK_EVERY = timedelta(minutes=1)
 
 _BUILDS_EVERY = 2.0
+_WEBHOOKS_EVERY = 1.0
 """Real seconds."""
 
 _LEASE_LOST = 75  # EX_TEMPFAIL: a supervisor starts us again
@@ -77,6 +79,7 @@ async def serve(checked: Checked, environment: Environment, beside: Beside | Non
             loops += [bring_packages(live.service.world.artefacts, live.missing_packages)]
             loops += _dhcp(live)
             loops += [keep_building(live.service.world.clock, live.service.operations, _builder(live), _BUILDS_EVERY)]
+            loops += [keep_sending(_sender(live), _WEBHOOKS_EVERY)]
             loops += [_guard(live)] if live.slot else []
             loops += [beside(live, server)] if beside else []
             with _stopped_by_signals(server):
@@ -106,6 +109,11 @@ def _controller(service: Service, jobs: Mapping[str, Jobs]) -> Controller:
 
 def _follower(service: Service) -> Follower:
     return Follower(service.world, service.rollouts, service.channels, service.pools)
+
+
+def _sender(live: Running) -> Sender:
+    world, webhooks = live.service.world, live.service.webhooks
+    return Sender(live.site.name, world.clock, world.events, webhooks, link_local=live.site.webhooks.link_local)
 
 
 def _builder(live: Running) -> Builder:

@@ -139,6 +139,12 @@ class Limits(Profile):
     upload_bytes_per_second: Annotated[Whole, Field(ge=65_536, le=10**12)] | None = None
 
 
+class WebhookSettings(Profile):
+    """`link_local`: webhooks may be at link-local and metadata addresses, which otherwise nothing is sent to."""
+
+    link_local: bool = False
+
+
 class DriftWatch(Profile):
     """How often each node's firmware inventory is read and held against its bundle; spread evenly over that time."""
 
@@ -165,6 +171,7 @@ class Site(Profile):
     tls: TlsSettings = TlsSettings()
     limits: Limits = Limits()
     drift: DriftWatch = DriftWatch()
+    webhooks: WebhookSettings = WebhookSettings()
     network_boot: NetworkBoot = NetworkBoot()
     mirrors: dict[Name, tuple[PackageSource, ...]] = Field(default_factory=dict)
     signing_keys: dict[Name, SigningKey] = Field(default_factory=dict)

@@ -186,6 +186,7 @@ def _service(
         tokens=store.tokens,
         claims=store.claims,
         operations=store.operations,
+        webhooks=store.webhooks,
         changes=pulse,
         found=store.found_bmcs,
         campaigns=store.campaigns,

@@ -18,6 +18,7 @@ from provisioner.capabilities.request_claims import RequestClaims
 from provisioner.capabilities.rollouts import Rollouts, Turns
 from provisioner.capabilities.runs import Runs
 from provisioner.capabilities.tokens import Tokens
+from provisioner.capabilities.webhooks import Webhooks
 from provisioner.capabilities.world import World
 from provisioner.pool_settings import PoolSettings
 from provisioner.upload_limit import UploadLimit, unlimited
@@ -41,6 +42,7 @@ class Service:
     tokens: Tokens
     claims: RequestClaims
     operations: Operations
+    webhooks: Webhooks
     changes: Changes
     found: FoundBmcs
     campaigns: Campaigns

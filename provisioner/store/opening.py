@@ -33,6 +33,7 @@ from provisioner.store.turns import SqlTurns
 from provisioner.store.update_journal import SqlUpdateJournal
 from provisioner.store.urls import database_url
 from provisioner.store.vault import SqlVault
+from provisioner.store.webhooks import SqlWebhooks
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,7 @@ class Store:
     audit: SqlAudit
     claims: SqlRequestClaims
     operations: SqlOperations
+    webhooks: SqlWebhooks
     channels: SqlChannels
     promotions: SqlPromotions
     soaks: SqlSoaks
@@ -89,6 +91,8 @@ def open_store(url: str, cipher: Cipher, on_change: Callable[[], None] = no_one)
         database.close()
         raise
     return _of(database, cipher)
+
+
 def _of(database: Database, cipher: Cipher) -> Store:
     return Store(
         database=database,
@@ -112,6 +116,7 @@ def _of(database: Database, cipher: Cipher) -> Store:
         audit=SqlAudit(database),
         claims=SqlRequestClaims(database, cipher),
         operations=SqlOperations(database),
+        webhooks=SqlWebhooks(database, cipher),
         channels=SqlChannels(database),
         promotions=SqlPromotions(database),
         soaks=SqlSoaks(database),

@@ -11,11 +11,13 @@ from provisioner.store.cipher_check import CIPHER_CHECK
 from provisioner.store.database import Database
 from provisioner.store.request_claims import REQUEST_CLAIMS
 from provisioner.store.vault import VAULT
+from provisioner.store.webhooks import WEBHOOKS
 
 _ENCRYPTED: tuple[tuple[Table[Any], tuple[str, ...]], ...] = (
     (VAULT, ("factory", "current", "proposed")),
     (BOOT_TICKETS, ("key", "token")),
     (CIPHER_CHECK, ("sealed",)),
+    (WEBHOOKS, ("secret",)),
     (REQUEST_CLAIMS, ("fingerprint", "answer")),
 )
 

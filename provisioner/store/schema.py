@@ -31,6 +31,7 @@ from provisioner.store.rollout_tables import (
 from provisioner.store.tokens import TOKENS
 from provisioner.store.update_journal import UPDATES
 from provisioner.store.vault import VAULT
+from provisioner.store.webhooks import DEAD_LETTERS, WEBHOOKS
 
 TABLES = (
     NODES,
@@ -62,6 +63,8 @@ TABLES = (
     AUDIT,
     REQUEST_CLAIMS,
     OPERATIONS,
+    WEBHOOKS,
+    DEAD_LETTERS,
     ROLLOUTS,
     ROLLOUT_UNITS,
     ROLLOUT_NODES,

@@ -129,6 +129,7 @@ def service_on(
         audit=store.audit,
         claims=store.claims,
         operations=store.operations,
+        webhooks=store.webhooks,
         rollouts=store.rollouts,
         turns=store.turns,
         channels=store.channels,

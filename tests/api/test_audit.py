@@ -27,6 +27,8 @@ NODE = f"/v1/nodes/{N1}"
 ELSEWHERE = (
     "GET",
     "POST /v1/builds",
+    "POST /v1/webhooks",
+    "DELETE /v1/webhooks",
     "POST /v1/operations",
     "POST /v1/rollouts",
     "POST /v1/releases",

@@ -102,6 +102,12 @@ BY_ROLE: dict[str, frozenset[Role] | Scope] = {
     "GET /v1/operations": ALL,
     "GET /v1/operations/{name}": ALL,
     "POST /v1/operations/{name}:cancel": Scope.BUILD,
+    "GET /v1/webhooks": ADMINISTER,
+    "POST /v1/webhooks": ADMINISTER,
+    "GET /v1/webhooks/{name}": ADMINISTER,
+    "DELETE /v1/webhooks/{name}": ADMINISTER,
+    "GET /v1/webhooks/{name}/dead-letters": ADMINISTER,
+    "POST /v1/webhooks/{name}/dead-letters/{number}:redeliver": ADMINISTER,
     "GET /v1/tokens": ADMINISTER,
     "POST /v1/tokens": ADMINISTER,
     "DELETE /v1/tokens/{name}": ADMINISTER,
@@ -133,6 +139,7 @@ BODIES: dict[str, Any] = {
     "POST /v1/promotions/{name}:waive": {"gate": "soak", "reason": "the lab is down"},
     "POST /v1/channels/{channel}:rollback": {"release": "sha256:" + "0" * 64, "reason": "it is bad"},
     "POST /v1/tokens": {"name": "phone-7", "role": "technician"},
+    "POST /v1/webhooks": {"url": "http://127.0.0.1:9/"},
     "POST /v1/builds": {"profile": "debian-12-base"},
     "POST /v1/campaigns": {"name": "spring", "release": "hgx-h100-2025-1"},
     "POST /v1/nodes/{name}/hold": {"reason": "cable"},
@@ -178,7 +185,8 @@ def routes() -> list[str]:
 
 def ask(site: Site, route: str, role: Role | None, token: str | None = None) -> requests.Response:
     method, path = route.split()
-    path = path.format(channel="dev", name="r01-u02", key="k", file="x", arch="x86_64", digest="sha256:" + "0" * 64)
+    digest = "sha256:" + "0" * 64
+    path = path.format(channel="dev", name="r01-u02", key="k", number="1", file="x", arch="x86_64", digest=digest)
     path += "?hardware_class=hgx-h100-8gpu" if "{channel}" in route else ""
     headers = {"Idempotency-Key": str(uuid.uuid4()), **({"Authorization": f"Bearer {token}"} if token else {})}
     with site.request(method, path, role, headers=headers, json=BODIES.get(route), stream=True) as response:
@@ -222,6 +230,7 @@ def test_a_holder_may_do_what_the_table_says(shared_site: Site, tokens: dict[Tok
 
 
 NAMES_A_THING = re.compile(
+    r"/v1/(campaigns|tokens|operations|webhooks|rollouts|releases|promotions|channels)/|/v1/(promotions|rollouts(:plan)?)$"
 )
 """Routes that look for something that a site has only when a test has made it; 404: it was looked for."""
 

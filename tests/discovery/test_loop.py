@@ -71,6 +71,7 @@ async def looking(store: Store, discovery: Discovery, ssdp: SsdpSettings | None 
             tokens=unused,
             claims=unused,
             operations=unused,
+            webhooks=unused,
             changes=unused,
             found=store.found_bmcs,
             campaigns=unused,

@@ -1,4 +1,4 @@
-"""Tokens: what they are narrowed to, until when, and when they were used. Claims of requests. Operations."""
+"""Tokens: what they are narrowed to, until when, and when they were used. Claims of requests. Operations. Webhooks."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -14,6 +14,7 @@ def upgrade() -> None:
     _tokens()
     _request_claims()
     _operations()
+    _webhooks()
 
 
 def _tokens() -> None:
@@ -80,3 +81,36 @@ def _operations() -> None:
         sqlite_where=unended,
         postgresql_where=unended,
     )
+
+
+def _webhooks() -> None:
+    op.create_table(
+        "webhooks",
+        sa.Column("id", sa.Text(), nullable=False),
+        sa.Column("url", sa.Text(), nullable=False),
+        sa.Column("types", sa.Text(), nullable=False),
+        sa.Column("secret", sa.LargeBinary(), nullable=False),
+        sa.Column("who", sa.Text(), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("cursor", sa.BigInteger(), nullable=False),
+        sa.Column("tries", sa.Integer(), nullable=False),
+        sa.Column("next_try_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("last_error", sa.Text(), nullable=False),
+        sa.Column("holder", sa.Text(), nullable=True),
+        sa.Column("leased_until", sa.DateTime(timezone=True), nullable=True),
+        sa.PrimaryKeyConstraint("id", name="pk_webhooks"),
+    )
+    op.create_table(
+        "webhook_dead_letters",
+        sa.Column("number", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("webhook", sa.Text(), nullable=False),
+        sa.Column("event", sa.BigInteger(), nullable=False),
+        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("error", sa.Text(), nullable=False),
+        sa.Column("body", sa.Text(), nullable=False),
+        sa.Column("redeliver", sa.Boolean(), nullable=False),
+        sa.ForeignKeyConstraint(["webhook"], ["webhooks.id"], name="fk_webhook_dead_letters_webhook"),
+        sa.PrimaryKeyConstraint("number", name="pk_webhook_dead_letters"),
+        sqlite_autoincrement=True,
+    )
+    op.create_index("ix_webhook_dead_letters_webhook_number", "webhook_dead_letters", ["webhook", "number"])
