@@ -267,3 +267,18 @@ def test_a_hard_link_of_a_store_is_its_own(store: ArtefactStore, tmp_path: Path)
     shutil.copytree(store.root, tmp_path / "backup", copy_function=os.link)
     gone(store, later())
     assert is_whole(ArtefactStore(tmp_path / "backup"), image)
+
+
+def test_what_is_being_sent_stays_whole_whatever_is_published_or_collected(store: ArtefactStore) -> None:
+    """warewulf/warewulf#1600: nodes booted a file that was being rewritten."""
+    image = published(store, "a")
+    root = image.artefact("root").digest
+    with store.path(root).open("rb") as sending:
+        first = sending.read(100)
+        published(store, "a")
+        published(store, "b")
+        gone(store, later())
+        with pytest.raises(ArtefactAbsentError):
+            store.path(root)
+        published(store, "a")
+        assert digest_of(first + sending.read()) == root
