@@ -7,8 +7,9 @@ from pathlib import Path
 
 from images.boot_program.build import BootProgram
 from images.digest import DigestError, parse_digest
-from images.manifest import ImageManifest
-from images.store import ArtefactAbsentError, ArtefactCorruptError, ArtefactStore
+from images.manifest import ImageManifest, ManifestError
+from images.oci.published import keep_image
+from images.store import ArtefactAbsentError, ArtefactCorruptError, ArtefactError, ArtefactStore
 from profiles.catalog import Catalog
 from profiles.findings import did_you_mean
 from profiles.firmware.component import Artefact
@@ -156,6 +157,13 @@ class ReleaseShelf:
     def digest_of(self, image: ImageProfile) -> str:
         """As `BuiltImages` says."""
         return built_image(image, self._data_dir, self._artefacts).digest
+
+    def keep(self, digest: str) -> None:
+        """As `BuiltImages` says."""
+        try:
+            keep_image(self._artefacts, parse_digest(digest))
+        except (ArtefactError, ManifestError, DigestError) as error:
+            raise NotFound(f"image {digest}: not all of it is in the store: {error}") from error
 
     def _package(self, digest: str, path: Path) -> Package:
         return Package(path, f"{self._boot.server}/v1/artefacts/{digest}", path.stat().st_size)

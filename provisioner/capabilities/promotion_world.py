@@ -21,6 +21,10 @@ class BuiltImages(Protocol):
         """Raises `BadInput` with what to run where it has not been built."""
         ...
 
+    def keep(self, digest: str) -> None:
+        """All of it is there, and is collected no sooner than if it were new. Raises `NotFound` where it is not."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class PromotionWorld:

@@ -1,10 +1,12 @@
 """What people may ask about promotions and channels, and do to them."""
 
+import asyncio
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from profiles.release import Release
 from provisioner.capabilities.promotion_world import PromotionWorld
 from provisioner.capabilities.world import World
 from provisioner.errors import Conflict, NotFound
@@ -62,6 +64,7 @@ class PromotionDesk:
         hardware = release.hardware_class.name
         if await self._office.channels.current(order.channel, hardware) == order.release:
             raise Conflict(f"{order.channel} of {hardware} stands at {order.release} already: there is nothing to do")
+        await self._keep_image(release)
         now = self._world.clock.now()
         asked = Promotion(
             id=f"p-{secrets.token_hex(5)}",
@@ -116,6 +119,7 @@ class PromotionDesk:
         if to not in allowed:
             names = ", ".join(allowed) or "none: nothing stood there before"
             raise Conflict(f"{to} is not an earlier release of {'/'.join(place)}; these are: {names}")
+        await self._keep_image(await self._world.documents.release(to))
         now = self._world.clock.now()
         movement = Movement(seen.revision + 1, to, now, who.name, reason, None)
         subject = f"{seen.channel}/{seen.hardware_class}"
@@ -126,6 +130,14 @@ class PromotionDesk:
         if after is None:
             raise NotFound(f"{subject} stands nowhere")
         return after
+
+    async def _keep_image(self, release: Release) -> None:
+        """Whoever points to a release makes sure first that nodes could boot it."""
+        try:
+            await asyncio.to_thread(self._office.images.keep, release.image_digest)
+        except NotFound as error:
+            again = f"firstlight image build {release.image.name}, and firstlight release create"
+            raise Conflict(f"{release.name} ({release.digest[:19]}) cannot be booted: {error}; {again}") from error
 
     async def _builders(self, name: str) -> frozenset[str]:
         promotion = await self._office.promotions.get(name)

@@ -2,7 +2,7 @@
 
 import asyncio
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from images.digest import parse_digest
 from images.statements.envelope import verify
@@ -15,7 +15,6 @@ from provisioner.models.role import Role
 from provisioner.promotion.freeze import Freeze
 from provisioner.promotion.policy import DEFAULTS, Policy
 from provisioner.promotion_loop import look
-from provisioner.services.soaking import SoakWatch
 from tests.api.promoting import (
     KEYRING,
     change,
@@ -28,6 +27,7 @@ from tests.api.promoting import (
     runs,
     say,
     soaked,
+    the_image,
     whole_evidence,
 )
 from tests.api.site import Site
@@ -72,6 +72,15 @@ def test_dev_is_applied_at_once(site: Site) -> None:
     assert (again.status_code, "already" in again.json()["detail"]) == (409, True)
     history = [line["what"] for line in shown(site, asked)["history"]]
     assert (history[0], history[-1]) == ("requested by image-owner", f"applied: dev stands at {digest}")
+
+
+def test_what_nodes_could_not_boot_is_not_promoted(site: Site) -> None:
+    """A release outlives its image where nothing has pointed to it."""
+    digest = made(site)
+    for one in the_image(site).artefacts:
+        site.files.store.path(one.digest).unlink()
+    refused = post(site, "/v1/promotions", {"channel": "dev", "release": digest, "reason": "spring"}, Role.OPERATOR)
+    assert (refused.status_code, "firstlight image build agent-x86-64" in refused.json()["detail"]) == (409, True)
 
 
 def test_a_site_without_keys_says_what_to_run(site: Site) -> None:
@@ -273,22 +282,3 @@ def test_firmware_that_goes_nowhere_is_an_edge_that_is_refused(site: Site) -> No
     assert "promote one of those first" in gate["seen"]
     follows = made(site, from_releases=[old])
     assert requested(site, follows)["state"] == "applied"
-
-
-def test_what_runs_soaks_and_what_does_not_does_not(site: Site) -> None:
-    """Only a node that is in service and has reported this image; the first look counts nothing."""
-    digest = made(site)
-    service = site.app.state.service
-    watch = SoakWatch(service.world, service.promotion)
-    for _ in range(3):
-        site.run(watch.count())
-    release = ReleaseDigest(digest)
-    assert site.run(site.store.soaks.of([release]))[release].node_hours == 0
-    runs(site, digest)
-    site.run(watch.count())
-    soak = site.run(site.store.soaks.of([release]))[release]
-    assert 0 < soak.node_hours == soak.hours < timedelta(minutes=2) / timedelta(hours=1)
-    assert (soak.domains, soak.nodes) == (1, 1)
-    asked = requested(site, digest, "canary")
-    gate = next(one for one in asked["gates"] if one["name"] == "soak")
-    assert "nobody has to do anything" in gate["remedy"]
