@@ -19,8 +19,8 @@ class Jobs(Protocol):
         """No new jobs, because of this rollout. Raises where somebody else's cordon stands there."""
         ...
 
-    async def drain(self, node: NodeName, right: Right) -> None:
-        """Let what runs come to its end, as the pool's policy says."""
+    async def drain(self, node: NodeName, right: Right) -> str:
+        """Let what runs come to its end, as the pool's policy says; what it waits for, and what a person can do."""
         ...
 
     async def expect_reboot(self, node: NodeName, right: Right) -> None:
@@ -46,8 +46,9 @@ class NoJobs:
     async def cordon(self, node: NodeName, right: Right) -> None:
         """The turn says so."""
 
-    async def drain(self, node: NodeName, right: Right) -> None:
+    async def drain(self, node: NodeName, right: Right) -> str:  # noqa: ARG002  as the protocol says
         """Nothing runs."""
+        return ""
 
     async def expect_reboot(self, node: NodeName, right: Right) -> None:
         """Nobody takes it back."""

@@ -58,7 +58,6 @@ def create(
     url: Url = None,
 ) -> None:
     """Plan one: waves, floor, and what a canary of this size can see. It starts when it is approved and started."""
-    client = connect(data_dir, url)
     order = {
         "name": name,
         "pool": pool,
@@ -73,13 +72,15 @@ def create(
         "supersedes": supersedes,
         "seed": seed,
     }
+    made = _planned(connect(data_dir, url), order, keep=not dry_run, as_json=as_json)
+    if made is not None and not as_json:
+        say(plain(line_of(made)))
+
+
+def _planned(client: Client, order: dict[str, Any], *, keep: bool, as_json: bool) -> Rollout | None:
     planned = client.ask("POST", "/v1/rollouts:plan", Plan, order)
     _show(planned, as_json, lambda: say(plan_text(planned)))
-    if dry_run:
-        return
-    made = client.ask("POST", "/v1/rollouts", Rollout, order)
-    if not as_json:
-        say(plain(line_of(made)))
+    return client.ask("POST", "/v1/rollouts", Rollout, order) if keep else None
 
 
 def list_rollouts(as_json: Json = False, data_dir: DataDir = HERE, url: Url = None) -> None:

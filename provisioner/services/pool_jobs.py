@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 
 from provisioner.capabilities.scheduler import Scheduler
 from provisioner.models.identifiers import NodeName, ReleaseDigest
-from provisioner.models.scheduling import DrainPolicy, OurReason, SchedulerView
+from provisioner.models.scheduling import DrainPolicy, OurReason, SchedulerView, Standing
 from provisioner.models.turn import Right
 from provisioner.rollout.sight import Scheduled
 
@@ -29,9 +29,10 @@ class PoolJobs:
         """As the protocol says."""
         await self._scheduler.cordon(node, _reason(right))
 
-    async def drain(self, node: NodeName, right: Right) -> None:
+    async def drain(self, node: NodeName, right: Right) -> str:
         """As the protocol says."""
-        await self._scheduler.drain(node, _reason(right), self._policy)
+        view = await self._scheduler.drain(node, _reason(right), self._policy)
+        return "; ".join(view.blocked)
 
     async def expect_reboot(self, node: NodeName, right: Right) -> None:
         """As the protocol says."""
@@ -51,6 +52,8 @@ def _reason(right: Right) -> OurReason:
 
 
 def _scheduled(view: SchedulerView) -> Scheduled:
-    """Missing is never drained: what it cannot tell counts as a job. Our cordons go by the name of their rollout."""
-    cordons = frozenset(str(one) if one.ours is None else one.ours.rollout for one in view.cordons)
-    return Scheduled(cordons, len(view.jobs) or _BUSY * (view.busy or bool(view.unknown)), asked=True)
+    """Missing is never drained, and never in service. Our cordons go by the name of their rollout."""
+    cordons = {str(one) if one.ours is None else one.ours.rollout for one in view.cordons}
+    if view.standing is Standing.UNKNOWN:
+        cordons.add(f"the scheduler, which cannot tell: {view.unknown or view.away}")
+    return Scheduled(frozenset(cordons), len(view.jobs) or _BUSY * (view.busy or bool(view.unknown)), asked=True)

@@ -87,7 +87,9 @@ class Hands:
         return {"cordoned": True}
 
     async def _drain(self, intent: Intent, node: Node) -> None:
-        await self._scheduler.drain(node.name, _right(intent))
+        waits = await self._scheduler.drain(node.name, _right(intent))
+        if waits:
+            await self._world.nodes.tell(node.name, f"its drain waits: {waits}", self._world.clock.now())
 
     async def _flip(self, intent: Intent, _node: Node) -> dict[str, object]:
         return {"active": intent.release}

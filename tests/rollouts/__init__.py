@@ -1,1 +1,0 @@
-"""Rollouts of whole sites."""

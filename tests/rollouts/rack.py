@@ -18,15 +18,30 @@ POOL = {"hardware_class": HARDWARE, "floor": "70%", "soak": "1s"}
 _ROOM = 600.0
 
 
+def _as_it_is(_expected: dict[str, Any]) -> None:
+    pass
+
+
 @contextmanager
 def rack(
-    folder: Path, nodes: int, *, database_url: str | None = None, pool: dict[str, Any] | None = None
+    folder: Path,
+    nodes: int,
+    *,
+    database_url: str | None = None,
+    pool: dict[str, Any] | None = None,
+    site_more: dict[str, Any] | None = None,
+    change: Callable[[dict[str, Any]], None] = _as_it_is,
 ) -> Iterator[Site]:
-    """Every server is ready with the old release, called `blue` here; the daemon runs."""
-    with site(folder, [Bmc("hgx-h100")] * nodes, database_url=database_url, agent="stand-in") as running:
+    """Every server is ready with the old release, called `blue` here; the daemon runs.
+
+    `site_more`: more of site.yaml; `change` may edit the expected list.
+    """
+    bmcs = [Bmc("hgx-h100")] * nodes
+    with site(folder, bmcs, database_url=database_url, agent="stand-in", change=change) as running:
         blue = choose_bare(folder, folder / "profiles", RELEASE, HARDWARE)
         add_green(folder / "profiles", blue)
         config = yaml.safe_load((folder / "site.yaml").read_text())
+        config |= site_more or {}
         config["pools"] = {"pool": {**POOL, **(pool or {})}}
         (folder / "site.yaml").write_text(yaml.safe_dump(config))
         running.start()
