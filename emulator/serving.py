@@ -29,13 +29,15 @@ from emulator.redfish.service import RedfishService
 from emulator.redfish.sushy_emulator import SushyEmulator
 
 _FETCHES_AT_ONCE = 128
+_IDLE_SECONDS = 2.0
+"""An idle connection is used again up to then: servers close theirs after 5 s, and a request that meets it is lost."""
 
 
 async def serve(fleet: FleetConfig) -> None:
     """Be all BMCs of `fleet` until SIGTERM or SIGINT. Raises ConfigError before anything has started."""
     _allow_connections()
     with open_socket(fleet.port) as listening, _open_admin(fleet.admin_port) as admin_socket:
-        connector = aiohttp.TCPConnector(limit=_FETCHES_AT_ONCE)
+        connector = aiohttp.TCPConnector(limit=_FETCHES_AT_ONCE, keepalive_timeout=_IDLE_SECONDS)
         async with aiohttp.ClientSession(connector=connector) as client:
             with closing(StateFolder(fleet.state_dir)) as folder:
                 machines = _build(fleet, folder, client)
