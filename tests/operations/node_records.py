@@ -13,6 +13,7 @@ from provisioner.models.instruction import Hold
 from provisioner.models.inventory import Identity
 from provisioner.models.lifecycle import State
 from provisioner.models.node import ExpectedNode, Node
+from provisioner.models.turn import Right
 from provisioner.store import moves
 from provisioner.store.moves import Move
 
@@ -81,9 +82,17 @@ class MemoryNodes:
         return len(new)
 
     async def advance(
-        self, seen: Node, to: State, reason: str, at: datetime, *, audit: AuditEntry | None = None
+        self,
+        seen: Node,
+        to: State,
+        reason: str,
+        at: datetime,
+        *,
+        audit: AuditEntry | None = None,
+        right: Right | None = None,
     ) -> bool:
-        """Move on."""
+        """Move on. No rollout is about here: nobody comes with a `right`."""
+        assert right is None
         told = (at, EventKind.TRANSITION, reason)
         return self._audited(self._move(seen, lambda now, visited: moves.advance(now, visited, to, at), told), audit)
 
@@ -93,8 +102,11 @@ class MemoryNodes:
         told = (hold.since, kind, hold.reason)
         return self._audited(self._move(seen, lambda now, visited: moves.hold(now, visited, hold), told, hold), audit)
 
-    async def let_go(self, seen: Node, reason: str, at: datetime, *, audit: AuditEntry | None = None) -> bool:
+    async def let_go(
+        self, seen: Node, reason: str, at: datetime, *, audit: AuditEntry | None = None, right: Right | None = None
+    ) -> bool:
         """End the hold."""
+        assert right is None
         told = (at, EventKind.RELEASED, reason)
         return self._audited(self._move(seen, lambda now, visited: moves.let_go(now, visited, at), told), audit)
 
@@ -111,8 +123,10 @@ class MemoryNodes:
         *,
         seen: Node | None = None,
         audit: AuditEntry | None = None,
+        right: Right | None = None,
     ) -> int:
         """A new generation."""
+        assert right is None
         now = await self.get(name)
         if seen is not None and _fence(now) != _fence(seen):
             raise Conflict(f"{name} has moved on")
