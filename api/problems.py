@@ -186,7 +186,7 @@ async def _answer(request: Request, error: Exception) -> Response:
     if isinstance(error, RequestValidationError):
         return _invalid(request, kind, error.errors())
     if isinstance(error, Refused):
-        found = [{"detail": text, "pointer": f"#{pointer}"} for pointer, text in error.findings]
+        found = [{"detail": text, "in": "body", "pointer": f"#{pointer}"} for pointer, text in error.findings]
         return respond(request.scope, kind, str(error), errors=found)
     if isinstance(error, NeedsPerson):
         return respond(request.scope, kind, str(error), instruction=asdict(error.instruction))
