@@ -15,14 +15,6 @@ class Instruction(BaseModel):
     part: str | None = None
 
 
-class Refusal(BaseModel):
-    """A problem document."""
-
-    detail: str
-    instance: str = ""
-    instruction: Instruction | None = None
-
-
 class Hold(BaseModel):
     """Why a node waits."""
 

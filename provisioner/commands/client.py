@@ -1,8 +1,6 @@
 """The API of a running service, for commands. It sends a token to the address that it was given, and nowhere else."""
 
 import http.client
-import ssl
-import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +11,8 @@ import orjson
 import typer
 from pydantic import BaseModel, ValidationError
 
+from provisioner.client.exchange import Exchange, NobodyAnswersError, Patience
+from provisioner.client.problem import Problem, problem_error
 from provisioner.commands.answers import (
     Discoveries,
     Explanation,
@@ -21,9 +21,8 @@ from provisioner.commands.answers import (
     NodeLine,
     NodePage,
     Plan,
-    Refusal,
 )
-from provisioner.errors import BadInput, FirstlightError, NotFound
+from provisioner.errors import BadInput, FirstlightError
 from provisioner.models.secret import Secret
 from provisioner.settings import Environment
 
@@ -35,9 +34,6 @@ Url = Annotated[
 ]
 HERE = Path("firstlight-data")
 
-_TIMEOUT_SECONDS = 60.0
-"""A plan reads a BMC, which may take its time."""
-_LIMIT_BYTES = 64 * 2**20
 _START = "start it with `firstlight serve --config site.yaml` or `firstlight demo`, or name another with --url"
 
 T = TypeVar("T", bound=BaseModel)
@@ -57,8 +53,9 @@ def connect(data_dir: Path, url: str | None) -> "Client":
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """One HTTP exchange per call, none repeated. Everything that goes wrong is a `FirstlightError` of one line, a
-    `NotFound` where nothing is there.
+    """One exchange per call. Reads and POSTs whose answer is lost are sent again, the latter under their key.
+
+    Everything that goes wrong is a `FirstlightError` of one line, a `NotFound` where nothing is there.
     """
 
     url: str
@@ -128,7 +125,7 @@ class Client:
     def answers(self) -> bool:
         """A service is there; whether it is well does not matter."""
         try:
-            self._exchange("GET", "/healthz", None, {})
+            Exchange(self.url, self.token, Patience(tries=1)).send("GET", "/healthz", None)
         except FirstlightError:
             return False
         return True
@@ -150,57 +147,26 @@ class Client:
         """One exchange that is answered with nothing. Raises `FirstlightError`."""
         status, content = self._exchange(method, path, None, {})
         if status != http.client.NO_CONTENT:
-            self._read(status, content, Refusal)
+            self._read(status, content, Problem)
 
     def _read(self, status: int, content: bytes, answer: type[T]) -> T:
         try:
             if status >= 400:
-                error = NotFound if status == http.client.NOT_FOUND else FirstlightError
-                raise error(_told(status, Refusal.model_validate_json(content)))
+                raise problem_error(status, content)
             return answer.model_validate_json(content)
         except ValidationError as error:
             raise FirstlightError(f"{self.url}: answers {status}, but not as Firstlight does: is it one?") from error
 
     def _exchange(self, method: str, path: str, content: bytes | None, more: Mapping[str, str]) -> tuple[int, bytes]:
-        headers = {"Authorization": f"Bearer {self.token.reveal()}", "Accept": "application/json", **more}
-        if content is not None:
-            headers["Content-Type"] = "application/json"
-        if method == "POST":
-            headers["Idempotency-Key"] = str(uuid.uuid4())
-        connection = self._connection()
         try:
-            connection.request(method, urlsplit(self.url).path + path, content, headers)
-            response = connection.getresponse()
-            return response.status, response.read(_LIMIT_BYTES)
-        except ssl.SSLError as error:
-            raise FirstlightError(f"{self.url}: its certificate is not accepted: {error}") from error
-        except TimeoutError as error:
-            raise FirstlightError(f"{self.url}: no answer for {_TIMEOUT_SECONDS:g} s; see its log") from error
-        except (OSError, http.client.HTTPException) as error:
-            raise FirstlightError(f"{self.url}: no service answers ({error}); {_START}") from error
-        finally:
-            connection.close()
-
-    def _connection(self) -> http.client.HTTPConnection:
-        parts = urlsplit(self.url)
-        kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-        return kind(parts.hostname or "", parts.port, timeout=_TIMEOUT_SECONDS)
+            answer = Exchange(self.url, self.token).send(method, path, content, more)
+        except NobodyAnswersError as error:
+            raise FirstlightError(f"{error}; {_START}" if "no service" in str(error) else str(error)) from error
+        return answer.status, answer.content
 
 
 def _path(name: str, what: str = "") -> str:
     return f"/v1/nodes/{quote(name, safe='')}" + (f"/{what}" if what else "")
-
-
-def _told(status: int, refusal: Refusal) -> str:
-    """One line, with what a person would have to do first."""
-    text = refusal.detail
-    if status == http.client.UNAUTHORIZED:
-        text = "the token is not accepted: set FIRSTLIGHT_TOKEN, or name the service's --data-dir"
-    if refusal.instruction is not None:
-        text += f"; {refusal.instruction.owner}, {refusal.instruction.where}: {refusal.instruction.what}"
-    if status >= 500:
-        text += f" ({refusal.instance})"
-    return text
 
 
 def _line(path: Path, absent: str) -> str:

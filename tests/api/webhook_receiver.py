@@ -42,8 +42,14 @@ def receiving() -> Iterator[Receiver]:
     receiver = Receiver()
 
     class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.do_POST()
+
+        def do_DELETE(self) -> None:
+            self.do_POST()
+
         def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+            body = self.rfile.read(int(self.headers.get("Content-Length", "0"))).decode()
             receiver.got.append(({name.lower(): value for name, value in self.headers.items()}, body))
             status = receiver.answers.popleft() if receiver.answers else 204
             if status == DROP:
