@@ -5,8 +5,10 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import text
 
 from profiles.release_constraints import ReleaseConstraints
+from provisioner.capabilities.cipher import Cipher
 from provisioner.capabilities.promotions import PromotionQuery
 from provisioner.errors import NotFound
 from provisioner.models.audit import AuditEntry
@@ -17,9 +19,10 @@ from provisioner.promotion.gates import judge
 from provisioner.promotion.policy import DEFAULTS
 from provisioner.promotion.soak import Sighting, Soak
 from provisioner.promotion.step import end
-from provisioner.store.opening import Store
+from provisioner.store.opening import Store, open_store
 from tests.promotion.samples import H100, NOW, a_promotion, a_release, good_facts, gpu_release
 from tests.store.nodes import N1, N2, add_nodes, minutes
+from tests.store.test_schema import engine, migrate_to
 
 HOUR = timedelta(hours=1)
 
@@ -203,3 +206,16 @@ async def test_releases_come_newest_first_and_those_without_a_time_last(store: S
     assert len(await store.release_records.page("gb200-compute-tray", None, 9)) == 1
     with pytest.raises(NotFound):
         await store.release_records.page(None, ReleaseDigest("sha256:0"), 9)
+
+
+async def test_releases_of_an_older_program_tell_what_they_are_called(empty_url: str, cipher: Cipher) -> None:
+    release = a_release()
+    migrate_to(empty_url, "v0009")
+    with engine(empty_url).begin() as connection:
+        values = {"digest": release.digest, "document": release.model_dump_json(exclude={"constraints"})}
+        connection.execute(text("INSERT INTO releases (digest, document) VALUES (:digest, :document)"), values)
+    store = open_store(empty_url, cipher)
+    (record,) = await store.release_records.page(H100, None, 9)
+    assert (record.digest, record.name, record.made_by) == (release.digest, release.name, None)
+    assert (await store.documents.release(record.digest)).digest == release.digest
+    store.close()

@@ -21,7 +21,8 @@ from provisioner.store.urls import database_url
 from tests.store.nodes import N1, START, expected
 
 
-def _migrate_to(url: str, revision: str) -> None:
+def migrate_to(url: str, revision: str) -> None:
+    """Make the database of an older program."""
     config = Config()
     config.set_main_option("script_location", "provisioner.store:migrations")
     config.set_main_option("path_separator", "os")
@@ -43,7 +44,7 @@ def test_migrations_make_exactly_the_tables_of_the_code(empty_url: str, cipher: 
 
 async def test_a_database_of_an_older_program_is_brought_up_in_place(empty_url: str, cipher: Cipher) -> None:
     """What the first schema holds stays."""
-    _migrate_to(empty_url, "v0001")
+    migrate_to(empty_url, "v0001")
     with engine(empty_url).begin() as connection:
         connection.execute(text("INSERT INTO pinned_certificates VALUES ('127.20.1.1:8443', 'aa')"))
     store = open_store(empty_url, cipher)
@@ -55,7 +56,7 @@ async def test_a_database_of_an_older_program_is_brought_up_in_place(empty_url: 
 
 
 async def test_nodes_of_an_older_program_share_nothing_until_the_list_says_so(empty_url: str, cipher: Cipher) -> None:
-    _migrate_to(empty_url, "v0004")
+    migrate_to(empty_url, "v0004")
     with engine(empty_url).begin() as connection:
         values = {**new_row(expected(1)[0], START), "state_since": START.isoformat()}
         known = {name: value for name, value in values.items() if not name.startswith("domain_")}
