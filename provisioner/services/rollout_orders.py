@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from profiles.firmware.component import FirmwareComponent
 from profiles.release import Release
 from provisioner.capabilities.clock import Clock
 from provisioner.lifecycle.table import RULES
 from provisioner.models.identifiers import ReleaseDigest
 from provisioner.models.lifecycle import State
 from provisioner.pool_settings import PoolSettings
+from provisioner.promotion.edges import edge
 from provisioner.rollout.intent import Action
 from provisioner.rollout.spec import Floor, Metric, ReturnScope, Soak, Spec
 from provisioner.rollout.unit import DomainKind
@@ -54,6 +54,7 @@ class Order:
 def spec_of(order: Order, pool: PoolSettings, release: Release, old: Release | None, clock: Clock) -> Spec:
     """What the core is asked for. `old`: what most of the pool runs."""
     brings = old is not None and release.firmware != old.firmware
+    sealed = old is not None and bool(edge(old, release).one_way)
     return Spec(
         name=order.name,
         pool=order.pool,
@@ -74,13 +75,18 @@ def spec_of(order: Order, pool: PoolSettings, release: Release, old: Release | N
         auto_return=order.auto_return,
         return_scope=order.return_scope,
         retention=order.retention,
-        irreversible=brings and old is not None and _cannot_go_back(old, release),
-        old_image_on_new_firmware=True,
+        irreversible=brings and sealed,
+        old_image_on_new_firmware=not sealed or _bridges(release),
         silence=order.silence,
         metrics=order.metrics,
         control_required=order.control_required,
         seed=order.seed,
     )
+
+
+def _bridges(release: Release) -> bool:
+    """Somebody has said that the old image runs on its firmware. What nobody has said is not so."""
+    return release.constraints is not None and release.constraints.old_image_on_new_firmware is True
 
 
 def _deadlines(release: Release, clock: Clock) -> Mapping[Action, timedelta]:
@@ -113,17 +119,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_plain(one) for one in value]
     return value
-
-
-def _cannot_go_back(old: Release, new: Release) -> bool:
-    """A component moves to a version, or over one, that no device leaves again."""
-    before = {one.component: one.version for one in old.firmware.components}
-    return any(_passes_seal(before.get(one.component), one) for one in new.firmware.components)
-
-
-def _passes_seal(before: str | None, component: FirmwareComponent) -> bool:
-    listed = [one.version for one in component.releases]
-    if before == component.version or component.version not in listed:
-        return False
-    first = listed.index(before) + 1 if before in listed else 0
-    return any(one.irreversible for one in component.releases[first : listed.index(component.version) + 1])

@@ -9,11 +9,12 @@ from typing import Any
 from profiles.release import Release
 from provisioner.capabilities.rollouts import Rollouts
 from provisioner.capabilities.world import World
-from provisioner.errors import BadInput, Conflict, NotFound
+from provisioner.errors import BadInput, Conflict, NotFound, Refused
 from provisioner.models.audit import AuditEntry
 from provisioner.models.identifiers import NodeName, ReleaseDigest
 from provisioner.models.node import Node
 from provisioner.pool_settings import PoolSettings
+from provisioner.promotion.edges import edge
 from provisioner.rollout import people
 from provisioner.rollout.inventory import Pool, Stock, stock
 from provisioner.rollout.kept import Kept
@@ -53,10 +54,20 @@ class RolloutDesk:
             raise Conflict(f"{release.name} is for {hardware.name}, and pool {order.pool} is {settings.hardware_class}")
         nodes = await self._world.nodes.all()
         found = await self._stock(order.pool, settings, release, nodes)
+        await self._refuse_no_way(order, release, found)
         rejected = [one for one in await self._rollouts.rejected() if one.release == release.digest]
         spec = spec_of(order, settings, release, await self._old(found), self._world.clock)
         planned = plan(spec, found.units, broken=found.broken, rejected={one.hardware_class for one in rejected})
         return Planned(planned, found.left_out, frozenset(found.broken))
+
+    async def _refuse_no_way(self, order: Order, release: Release, found: Stock) -> None:
+        """Every node of the pool has a way from what it runs."""
+        findings = []
+        for digest in sorted({unit.release for unit in found.units} - {ReleaseDigest(release.digest)}):
+            old = await self._world.documents.release(digest)
+            findings += [("/release", f"from {old.name}: {why}") for why in edge(old, release).refusals]
+        if findings:
+            raise Refused(order.name, findings)
 
     async def create(self, order: Order, who: str, *, request: str = "") -> tuple[Kept, bool]:
         """Plan it and keep the plan; True when it is new. The same order under the same name is the same rollout."""
