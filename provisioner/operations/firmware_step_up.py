@@ -26,6 +26,8 @@ from provisioner.operations.reach import bmc_of, tell
 
 _DRAIN = timedelta(seconds=20)
 _BY_HAND = "a person pulls the cords: "
+_ASKS = 2
+"""A person may release too early once; and a crash may come between the journal and the hold."""
 
 
 async def step_up(durable: Durable, world: World, key: RunKey, verbs: Sequence[str]) -> None:
@@ -78,11 +80,12 @@ async def cut_more_power(world: World, key: RunKey, verbs: Sequence[str]) -> Non
 
 
 async def ask_person(world: World, key: RunKey, look: Look, entries: Sequence[Entry]) -> None:
-    """Raises `NeedsPerson` where a new image is seen to wait and nobody has been asked; it stays as it is meanwhile."""
-    waiting = [one for one in entries if _waits(look, one) is Image.THERE and not _asked(one)]
+    """Raises `NeedsPerson` where a new image is seen to wait, twice at most; it stays as it is meanwhile."""
+    waiting = [one for one in entries if _waits(look, one) is Image.THERE and len(_by_hand(one)) < _ASKS]
     if not waiting:
         return
-    tried = dict.fromkeys(change.reason.rpartition(": now ")[2] for one in waiting for change in one.activations)
+    by_verb = [change for one in waiting for change in one.activations if change not in _by_hand(one)]
+    tried = dict.fromkeys(change.reason.rpartition(": now ")[2] for change in by_verb)
     words = [f"{one.name} {one.what.version} ({'; '.join(look.proof(one).left)})" for one in waiting]
     reason = f"{_BY_HAND}the BMC offers nothing stronger"
     await world.journal.move(waiting, Change(Phase.ACTIVATING, world.clock.now(), reason, seen=True))
@@ -106,8 +109,8 @@ def _waits(look: Look, entry: Entry) -> Image:
     return image_of(look.bundle, what.component, what.version, look.inventory, what.part)
 
 
-def _asked(entry: Entry) -> bool:
-    return any(change.reason.startswith(_BY_HAND) for change in entry.activations)
+def _by_hand(entry: Entry) -> list[Change]:
+    return [change for change in entry.activations if change.reason.startswith(_BY_HAND)]
 
 
 def _behind(look: Look, entry: Entry) -> list[FirmwareComponent]:

@@ -79,8 +79,14 @@ def test_the_next_stronger_verb_makes_it_run(ended: Ended, case: Case, verb: str
 
 @pytest.mark.parametrize("case", [TOO_WEAK, NO_OFFER], ids=lambda case: case.name)
 def test_then_a_person_pulls_the_cords_and_nothing_is_flashed_again(ended: Ended, case: Case) -> None:
-    """No second verb, no loop: it is held with the part and the cords, and only looked at after the release."""
+    """No second verb, no loop: it is held with the part and the cords, and only looked at after the release.
+
+    Whoever releases it too early is told once more.
+    """
     made, runner = ended
+    if case is NO_OFFER:
+        assert runner.run(made.nodes.let_go(made.node(case), "too early", datetime.now(UTC)))
+        runner.run(made.settle())
     hold = made.node(case).hold
     assert hold is not None, made.story(case)
     assert_told(hold.instruction)
