@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Query, Request
@@ -17,6 +18,8 @@ from api.problems import documented
 from api.views.nodes import EventView
 from provisioner.capabilities.service import Service
 from provisioner.capabilities.tokens import TokenHolder
+from provisioner.models.event import Event
+from provisioner.models.webhook import cloud_event
 
 router = APIRouter(prefix="/v1/events", tags=["events"])
 
@@ -28,6 +31,16 @@ _STALLED_SECONDS = 30.0
 _Id = Annotated[int | None, Query(ge=0, le=2**63 - 1, description="the last event that the asker has")]
 _IdHeader = Annotated[int | None, Header(alias="Last-Event-ID", ge=0, le=2**63 - 1)]
 _Node = Annotated[str | None, Query(max_length=253, pattern=NODE_NAME)]
+
+
+class Form(StrEnum):
+    """How an event is written."""
+
+    PLAIN = "plain"
+    CLOUDEVENTS = "cloudevents"
+
+
+_Form = Annotated[Form, Query(alias="format", description="cloudevents: CloudEvents 1.0 in JSON, as webhooks get them")]
 
 
 class EventStream(EventSourceResponse):
@@ -46,6 +59,7 @@ class Wanted:
     holder: TokenHolder
     after: int
     node: str | None
+    form: Form
 
 
 @router.get(
@@ -63,9 +77,10 @@ async def events(
     after: _Id = None,
     last_event_id: _IdHeader = None,
     node: _Node = None,
+    form: _Form = Form.PLAIN,
 ) -> EventStream:
     """Every event after `Last-Event-ID`, else `after`, else from the oldest that is kept; then as they happen."""
-    wanted = Wanted(holder, after=last_event_id if last_event_id is not None else after or 0, node=node)
+    wanted = Wanted(holder, after=last_event_id if last_event_id is not None else after or 0, node=node, form=form)
     stopping: asyncio.Event = request.app.state.stopping
     return EventStream(_stream(service, wanted, stopping), ping=_PING_SECONDS, send_timeout=_STALLED_SECONDS)
 
@@ -79,13 +94,18 @@ async def _stream(service: Service, wanted: Wanted, stopping: asyncio.Event) -> 
             for event in found:
                 last = event.id
                 if wanted.node in {None, event.node}:
-                    yield ServerSentEvent(EventView.of(event).model_dump_json(), event=event.kind, id=str(event.id))
+                    text = _text(service.site, event, wanted.form)
+                    yield ServerSentEvent(text, event=event.kind, id=str(event.id))
             if not found:
                 await _either(changed, stopping)
                 if not await service.tokens.holds(wanted.holder):
                     return
         finally:
             changed.cancel()
+
+
+def _text(site: str, event: Event, form: Form) -> str:
+    return cloud_event(site, event) if form is Form.CLOUDEVENTS else EventView.of(event).model_dump_json()
 
 
 async def _either(changed: asyncio.Future[bool], stopping: asyncio.Event) -> None:

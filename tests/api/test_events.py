@@ -146,3 +146,11 @@ def test_a_revoked_token_ends_its_streams(site: Site) -> None:
         take(events, 2)
         site.run(site.store.tokens.revoke(Role.TECHNICIAN.value))
         assert list(events) == []
+
+
+def test_events_come_as_cloudevents_when_asked(site: Site) -> None:
+    with stream(site, "?format=cloudevents&after=1") as events:
+        (one,) = take(events, 1)
+    event = one["data"]
+    assert (event["specversion"], event["id"], event["type"]) == ("1.0", "2", "firstlight.node.discovered")
+    assert (event["source"], event["subject"], event["data"]["id"]) == ("/sites/test", "nodes/r01-u02", 2)
