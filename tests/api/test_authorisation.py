@@ -68,6 +68,11 @@ BY_ROLE: dict[str, frozenset[Role] | Scope] = {
     "POST /v1/campaigns": OPERATE,
     "POST /v1/rollouts:plan": ALL,
     "GET /v1/pools": ALL,
+    "GET /v1/graph": ALL,
+    "GET /v1/images/{digest}": ALL,
+    "GET /v1/images/{digest}/sbom": ALL,
+    "GET /v1/images/{digest}/statements": ALL,
+    "GET /v1/images/{digest}/diff/{other}": ALL,
     "GET /v1/rollouts": ALL,
     "GET /v1/rollouts:rejected": ALL,
     "POST /v1/rollouts:pardon": Scope.ROLLOUT_OPERATE,
@@ -186,8 +191,11 @@ def routes() -> list[str]:
 def ask(site: Site, route: str, role: Role | None, token: str | None = None) -> requests.Response:
     method, path = route.split()
     digest = "sha256:" + "0" * 64
-    path = path.format(channel="dev", name="r01-u02", key="k", number="1", file="x", arch="x86_64", digest=digest)
+    path = path.format(
+        channel="dev", name="r01-u02", key="k", number="1", file="x", arch="x86_64", digest=digest, other=digest
+    )
     path += "?hardware_class=hgx-h100-8gpu" if "{channel}" in route else ""
+    path += "?pool=pool" if route.endswith("/graph") else ""
     headers = {"Idempotency-Key": str(uuid.uuid4()), **({"Authorization": f"Bearer {token}"} if token else {})}
     with site.request(method, path, role, headers=headers, json=BODIES.get(route), stream=True) as response:
         if not response.headers["Content-Type"].startswith("text/event-stream"):
@@ -230,7 +238,7 @@ def test_a_holder_may_do_what_the_table_says(shared_site: Site, tokens: dict[Tok
 
 
 NAMES_A_THING = re.compile(
-    r"/v1/(campaigns|tokens|operations|webhooks|rollouts|releases|promotions|channels)/|/v1/(promotions|rollouts(:plan)?)$"
+    r"/v1/(campaigns|tokens|operations|webhooks|rollouts|releases|promotions|channels|images)/|/v1/(promotions|rollouts(:plan)?)$"
 )
 """Routes that look for something that a site has only when a test has made it; 404: it was looked for."""
 
