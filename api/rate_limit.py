@@ -27,7 +27,7 @@ class Rate:
 BOOTS = Rate(200, 4000)
 """Of one address, as there may be a proxy before us: a node asks half a dozen times for one boot."""
 AGENTS = Rate(200, 4000)
-STRANGERS = Rate(10, 100)
+STRANGERS = Rate(50, 1000)
 """Requests with a token that is worth nothing, of one address."""
 
 

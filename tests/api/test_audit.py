@@ -16,6 +16,7 @@ from profiles.release import Release
 from provisioner.commands.audit import audit_app
 from provisioner.errors import BadInput
 from provisioner.models.audit import AuditEntry
+from provisioner.models.lifecycle import State
 from provisioner.models.role import Role
 from tests.api.site import N1, Site
 from tests.api.test_authorisation import BODIES, BY_ROLE
@@ -26,6 +27,7 @@ NODE = f"/v1/nodes/{N1}"
 
 ELSEWHERE = (
     "GET",
+    "POST /v1/profiles:",
     "POST /v1/builds",
     "POST /v1/webhooks",
     "DELETE /v1/webhooks",
@@ -87,6 +89,9 @@ def test_each_route_that_changes_something_writes_one_line(site: Site) -> None:
     assert started["after"] == site.run(site.store.campaigns.get("spring")).digest
     for verb in ("pause", "resume", "abort"):
         step(f"POST /v1/campaigns/{{name}}/{verb}", f"campaign.{verb}", "spring")
+    site.move(State.READY)
+    for verb in ("hand-over", "take-back"):
+        step(f"POST /v1/nodes/{{name}}/{verb}", f"node.{verb}")
     made = step("POST /v1/tokens", "token.create", "phone-7", Role.ADMIN)
     assert made["evidence"] == ["technician"]
     step("DELETE /v1/tokens/{name}", "token.revoke", "phone-7", Role.ADMIN)

@@ -29,7 +29,7 @@ from tests.api.small_bmcs import SmallBmcs
 from tests.api.test_authorisation import routes
 from tests.store.conftest import empty_url
 
-CHANGING_NOTHING = (":plan",)
+CHANGING_NOTHING = (":plan", ":validate", ":resolve", ":explain")
 HOLD = f"/v1/nodes/{N1}/hold"
 __all__ = ["empty_url"]  # the fixture: both databases
 
