@@ -45,8 +45,9 @@ class Pulls:
     have served it, and a restart forgets. Bounded: 32 for each address, and 65,536 addresses, those that came last.
     """
 
-    def __init__(self) -> None:
-        """Nobody has come."""
+    def __init__(self, *, alone: bool = True) -> None:
+        """Nobody has come. `alone`: no other worker of the site serves packages as well."""
+        self.alone = alone
         self._by_address: OrderedDict[str, deque[Pull]] = OrderedDict()
         self._told: OrderedDict[str, tuple[str, datetime]] = OrderedDict()
 

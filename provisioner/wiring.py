@@ -3,7 +3,7 @@
 import fcntl
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -28,6 +28,7 @@ from provisioner.network_boot.dnsmasq import Place
 from provisioner.operations.registry import OPERATIONS
 from provisioner.pool_settings import PoolSettings, default_pool
 from provisioner.promoting_site import keys_of, promotion_world
+from provisioner.pulls import Pulls
 from provisioner.pulse import Pulse
 from provisioner.reconciler.loop import Reconciler
 from provisioner.redfish.bmcs import RedfishBmcs, RedfishSettings
@@ -150,6 +151,7 @@ async def _running(checked: Checked, store: Store, pulse: Pulse) -> AsyncIterato
     bmcs = _bmcs(site, store, clock, uploads)
     awake = Wakefulness()
     world = _world(store, bmcs, clock=clock, shelf=shelf, awake=awake, public_url=site.url)
+    world = replace(world, pulls=Pulls(alone=not _shared(site)))
     slot = SlotLease(site.database, int(site.limits.workers)) if _shared(site) else None
     engine = DbosEngine(await _engine_settings(site, clock, slot), clock)
     reconciler = Reconciler(world, engine, period=max(1.0, clock.wall(timedelta(seconds=5))), pace=clock.pace)

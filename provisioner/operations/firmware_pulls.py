@@ -13,6 +13,8 @@ from provisioner.models.update import UpdateOrder
 
 _NEVER = "never fetched the package: it cannot reach"
 """In the reason of an entry whose package nobody came for: the journal outlives this process, `pulls` does not."""
+_UNSEEN = "saw no download by the BMC"
+"""The same where other workers serve packages, too: not known, and a push is the better try all the same."""
 
 
 async def order_of(world: World, bmc: Bmc, entries: Sequence[Entry], order: UpdateOrder) -> UpdateOrder:
@@ -43,6 +45,8 @@ def fetched_words(world: World, bmc: BmcAddress, entry: Entry) -> str:
     found, package = world.pulls.fetched(bmc.host, digest), world.artefacts.package(digest)
     if found is None or package is None:
         return ""
+    if found.last is None and not world.pulls.alone:
+        return f"; this worker {_UNSEEN} at {bmc.host}, another one may have served it"
     if found.last is None:
         return f"; the BMC at {bmc.host} {_NEVER} {_origin(package.url)}, or refuses its certificate"
     when = f"{found.last:%H:%M:%S} UTC"
@@ -62,11 +66,11 @@ def server_to_reach(world: World, entries: Sequence[Entry]) -> str:
 
 
 async def _push_now(world: World, entries: Sequence[Entry]) -> bool:
-    """The last failed attempt with this version, of any of these classes, was a pull that nobody came for."""
+    """The last failed attempt with this version, of any of these classes, was a pull without a download that we saw."""
     wanted = {(one.what.component, one.what.version) for one in entries}
     history = await world.journal.history(entries[0].node)
     failed = [one for one in history if one.phase is Phase.FAILED and (one.what.component, one.what.version) in wanted]
-    return bool(failed) and _never_came(failed[-1])
+    return bool(failed) and any(_NEVER in one.reason or _UNSEEN in one.reason for one in failed[-1].changes)
 
 
 def _never_came(entry: Entry) -> bool:

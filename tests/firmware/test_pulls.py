@@ -6,6 +6,7 @@ H18 of the field's hazards: an image server that a BMC cannot reach (dell/iDRAC-
 import asyncio
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -16,10 +17,14 @@ from provisioner.models.identifiers import RunKey
 from provisioner.models.lifecycle import State
 from provisioner.operations.bmc_ready import await_bmc
 from provisioner.operations.conclude import TRIES
+from provisioner.operations.firmware_pulls import fetched_words, server_to_reach
 from provisioner.operations.reach import bmc_of
+from provisioner.pulls import Pulls
 from tests.firmware.workshop import Case, Workshop, done, workshop
 
 pytestmark = [pytest.mark.xdist_group("firmware-pulls"), pytest.mark.timeout(900)]
+
+Ended = tuple[Workshop, asyncio.Runner]
 
 NEVER = "never fetched the package: it cannot reach http://127.0.0.1:"
 
@@ -45,7 +50,7 @@ CASES = (FAILS, CUT, NO_PUSH, BROKEN, HANGS)
 
 
 @pytest.fixture(scope="module")
-def ended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Workshop, asyncio.Runner]]:
+def ended(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ended]:
     """All servers, until none moves any more; and the loop that they are asked in."""
     with asyncio.Runner() as runner:
         opening = workshop(CASES, tmp_path_factory.mktemp("pulls"))
@@ -74,7 +79,7 @@ async def _reset(made: Workshop, case: Case) -> None:
     await await_bmc(made.world, RunKey("a person", name, 1, 1))
 
 
-def test_a_pull_that_never_came_is_pushed_the_next_time(ended: tuple[Workshop, asyncio.Runner]) -> None:
+def test_a_pull_that_never_came_is_pushed_the_next_time(ended: Ended) -> None:
     """And the journal says why."""
     made, _ = ended
     assert made.node(FAILS).state is State.CONFIGURING_BIOS, made.story(FAILS)
@@ -85,7 +90,7 @@ def test_a_pull_that_never_came_is_pushed_the_next_time(ended: tuple[Workshop, a
     assert (_asked(made, FAILS, "simpleupdate"), _asked(made, FAILS, "/upload")) == (1, 1)
 
 
-def test_one_that_came_is_not_pushed_but_pulled_again(ended: tuple[Workshop, asyncio.Runner]) -> None:
+def test_one_that_came_is_not_pushed_but_pulled_again(ended: Ended) -> None:
     """The way is there. How much was taken, and when, tells a cut connection from a bad package."""
     made, _ = ended
     for case, share in ((CUT, "a part of the package and no more"), (BROKEN, "the whole package")):
@@ -96,7 +101,7 @@ def test_one_that_came_is_not_pushed_but_pulled_again(ended: tuple[Workshop, asy
         assert (_asked(made, case, "simpleupdate"), _asked(made, case, "/upload")) == (2, 0)
 
 
-def test_where_a_pull_is_the_only_way_a_person_is_told_what_to_check(ended: tuple[Workshop, asyncio.Runner]) -> None:
+def test_where_a_pull_is_the_only_way_a_person_is_told_what_to_check(ended: Ended) -> None:
     made, _ = ended
     hold = made.node(NO_PUSH).hold
     assert hold is not None, made.story(NO_PUSH)
@@ -107,7 +112,7 @@ def test_where_a_pull_is_the_only_way_a_person_is_told_what_to_check(ended: tupl
     assert _asked(made, NO_PUSH, "/upload") == 0
 
 
-def test_one_that_stands_still_is_pushed_once_a_person_has_ended_it(ended: tuple[Workshop, asyncio.Runner]) -> None:
+def test_one_that_stands_still_is_pushed_once_a_person_has_ended_it(ended: Ended) -> None:
     """Nobody resets a BMC under a task that may write; the person is told that nothing has come to it."""
     made, runner = ended
     hold = made.node(HANGS).hold
@@ -124,3 +129,18 @@ def test_one_that_stands_still_is_pushed_once_a_person_has_ended_it(ended: tuple
     assert made.node(HANGS).state is State.CONFIGURING_BIOS, made.story(HANGS)
     assert (_asked(made, HANGS, "simpleupdate"), _asked(made, HANGS, "/upload")) == (1, 1)
     assert made.most_flashes(HANGS) == 1
+
+
+def test_a_worker_of_several_does_not_say_that_nobody_came(ended: Ended) -> None:
+    """Another one may serve the packages: it is pushed the next time, and nobody is sent to look at the network."""
+    made, _ = ended
+    (entry, *_rest) = made.entries(NO_PUSH)
+    pulls = Pulls(alone=False)
+    world = replace(made.world, pulls=pulls)
+    bmc = made.node(NO_PUSH).bmc
+    assert fetched_words(world, bmc, entry) == ""
+    pulls.told(bmc.host, entry.what.digest, datetime.now(UTC))
+    words = fetched_words(world, bmc, entry)
+    assert words == f"; this worker saw no download by the BMC at {bmc.host}, another one may have served it"
+    unseen = replace(entry, changes=(replace(entry.changes[-1], reason=words),))
+    assert server_to_reach(world, [unseen]) == ""
