@@ -10,6 +10,7 @@ from profiles.firmware.component import Artefact
 from provisioner.capabilities.releases import Artefacts
 from provisioner.engine import DbosEngine
 from provisioner.errors import NotFound
+from provisioner.store.long_operations import forget_operations
 from provisioner.store.opening import Store
 from provisioner.store.retention import delete_events
 
@@ -25,6 +26,9 @@ _UPDATES_KEPT = timedelta(days=400)
 
 _CLAIMS_KEPT = timedelta(hours=48)
 """Answers to requests with an Idempotency-Key: whoever tries again does so within a day."""
+
+_OPERATIONS_KEPT = timedelta(days=30)
+"""Those that have ended."""
 
 _STUCK_AFTER = timedelta(minutes=2)
 _LOOK_SECONDS = 30.0
@@ -75,5 +79,6 @@ async def _clean(store: Store, engine: DbosEngine) -> None:
     await store.hosts.forget(now - _HOSTS_KEPT)
     await store.journal.forget(now - _UPDATES_KEPT)
     await store.claims.forget(now - _CLAIMS_KEPT)
+    await forget_operations(store.database, now - _OPERATIONS_KEPT)
     runs = await engine.forget(now - _RUNS_KEPT)
     _log.info("old_records_deleted", events=events, runs=runs)

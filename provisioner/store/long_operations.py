@@ -16,6 +16,7 @@ from sqlalchemy import (
     Table,
     Text,
     TypedColumns,
+    delete,
     select,
     text,
     update,
@@ -127,6 +128,12 @@ class SqlOperations:
         }
         statement = update(OPERATIONS).where(*_mine(work)).values(values)
         return await self._database.write(lambda connection: connection.execute(statement).rowcount) > 0
+
+
+async def forget_operations(database: Database, before: datetime) -> int:
+    """Delete those that ended before `before`; how many. What goes on is never deleted."""
+    statement = delete(OPERATIONS).where(~_OPEN, _C.changed_at < before)
+    return await database.write(lambda connection: connection.execute(statement).rowcount)
 
 
 def _add(connection: Connection, *, operation: LongOperation, audit: AuditEntry | None) -> LongOperation:

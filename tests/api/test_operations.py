@@ -16,6 +16,7 @@ from provisioner.clock import PacedClock
 from provisioner.models.role import Role
 from provisioner.pulse import Pulse
 from provisioner.secrets.fernet_cipher import open_cipher
+from provisioner.store.long_operations import forget_operations
 from provisioner.store.opening import Store, open_store
 from tests.api.asgi import Answer, ask
 from tests.api.service import RecordedRuns, service_on
@@ -182,6 +183,16 @@ async def test_operations_come_page_by_page(builds: Builds) -> None:
     assert (len(set(names)), rest["next"]) == (3, None)
     assert (await builds.send("GET", "/v1/operations?kind=other")).json()["operations"] == []
     assert (await builds.send("GET", "/v1/operations?cursor=eA")).status == 422
+
+
+async def test_old_ones_are_forgotten_and_what_goes_on_is_not(builds: Builds) -> None:
+    database, later = builds.store.database, datetime.now(UTC) + timedelta(hours=1)
+    location = await builds.order()
+    assert await forget_operations(database, later) == 0
+    await build_next(CLOCK, builds.store.operations, builds.builder(GOOD), "w")
+    assert await forget_operations(database, datetime.now(UTC) - timedelta(days=1)) == 0
+    assert await forget_operations(database, later) == 1
+    assert (await builds.send("GET", location)).status == 404
 
 
 async def test_what_is_not_there_is_refused(builds: Builds) -> None:
