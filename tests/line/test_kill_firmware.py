@@ -16,7 +16,7 @@ from tests.line.site import Site, site
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 BMCS = (
-    Bmc("hgx-h100", power="On"),
+    Bmc("hgx-h100", faults=({"chassis-stays-old": {}},), power="On"),
     Bmc("dell-xe9680", power="On"),
     Bmc("gb200-compute-tray", power="On"),
     Bmc("hgx-h100", faults=({"task-fails": {"times": 1}},), power="On"),
