@@ -105,10 +105,10 @@ class SqlPromotions:
 
 
 def _request(connection: Connection, *, asked: Promotion, audit: AuditEntry) -> Promotion:
-    """One at a time is requested, so that of two the second one sees the first."""
+    """One at a time is requested, so that of two the second one sees the first; and nobody applies it meanwhile."""
     hold_lock(connection, Lock.PROMOTION)
     same_place = (_C.channel == asked.channel.value, _C.hardware_class == asked.hardware_class, _C.ended_at.is_(None))
-    document = connection.scalar(select(_C.document).where(*same_place))
+    document = connection.scalar(select(_C.document).where(*same_place).with_for_update())
     there = None if document is None else _DOCUMENT.validate_json(document)
     ended, opened = people.request(there, asked)
     if opened is not asked:
