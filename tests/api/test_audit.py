@@ -18,8 +18,8 @@ from provisioner.errors import BadInput
 from provisioner.models.audit import AuditEntry
 from provisioner.models.lifecycle import State
 from provisioner.models.role import Role
+from tests.api.permissions import BODIES, BY_ROLE
 from tests.api.site import N1, Site
-from tests.api.test_authorisation import BODIES, BY_ROLE
 
 Run = Callable[..., Result]
 NODE = f"/v1/nodes/{N1}"

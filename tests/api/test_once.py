@@ -23,10 +23,10 @@ from provisioner.secrets.fernet_cipher import open_cipher
 from provisioner.store.opening import Store, open_store
 from tests.api.asgi import Answer, ask
 from tests.api.killed import MOMENTS
+from tests.api.permissions import routes
 from tests.api.service import RecordedRuns, service_on
 from tests.api.site import N1, Site, expected
 from tests.api.small_bmcs import SmallBmcs
-from tests.api.test_authorisation import routes
 from tests.store.conftest import empty_url
 
 CHANGING_NOTHING = (":plan", ":validate", ":resolve", ":explain")
