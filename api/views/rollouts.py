@@ -114,7 +114,7 @@ class FloorView(BaseModel):
     """One hardware class of the pool."""
 
     nodes: int
-    in_service: int
+    in_service: int | None = Field(description="null: it has not been started, and nobody has looked")
     floor: int
 
 
@@ -252,7 +252,11 @@ def in_plan_order(rollout: Rollout) -> Iterator[UnitTask]:
 def _floors(rollout: Rollout) -> dict[str, FloorView]:
     tallies, floor = rollout.tallies, rollout.plan.spec.floor
     return {
-        name: FloorView(nodes=total, in_service=tallies.in_service[name], floor=total - floor.may_be_out(total))
+        name: FloorView(
+            nodes=total,
+            in_service=None if rollout.stepped_at is None else tallies.in_service[name],
+            floor=total - floor.may_be_out(total),
+        )
         for name, total in tallies.nodes.items()
     }
 

@@ -35,7 +35,7 @@ class Floor(BaseModel):
     """One hardware class of the pool."""
 
     nodes: int
-    in_service: int
+    in_service: int | None
     floor: int
 
 

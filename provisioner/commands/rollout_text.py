@@ -73,7 +73,10 @@ def list_table(found: list[Brief]) -> Table:
 
 def _figures(one: Rollout) -> Iterator[Text]:
     for name, floor in one.floors.items():
-        yield plain(f"{name}: {floor.in_service} of {floor.nodes} in service, floor {floor.floor}")
+        serving = (
+            f"{floor.nodes} nodes" if floor.in_service is None else f"{floor.in_service} of {floor.nodes} in service"
+        )
+        yield plain(f"{name}: {serving}, floor {floor.floor}")
     for name, trials in one.trials.items():
         beside = one.control.get(name)
         text = f"{name}: {trials.failed} of {trials.nodes} nodes failed on the new release"

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -149,7 +150,8 @@ def _whole(connection: Connection, *, name: str) -> Kept:
 
 
 def _kept(row: AnyRow, tasks: Mapping[str, str], facts: Mapping[str, str]) -> Kept:
-    rollout = rollout_of(row.plan, row.head, tasks, facts)
+    """Its epoch is that of the last claim: whoever reads it now knows of that."""
+    rollout = replace(rollout_of(row.plan, row.head, tasks, facts), epoch=row.epoch)
     return Kept(rollout, row.who, row.created_at, json.loads(row.request), row.revision)
 
 

@@ -97,6 +97,15 @@ async def test_of_two_controllers_the_one_with_the_older_epoch_keeps_nothing(sto
     assert [one.what for one in await store.rollouts.history("r1")] == ["planned by ann", "good"]
 
 
+async def test_a_person_changes_what_a_controller_has_claimed(store: Store) -> None:
+    """Found in the demo: every daemon claims what is planned, and then nobody could approve it."""
+    await store.rollouts.add(kept(people.draft(plan(replace(SPEC, name="r1"), units()))))
+    await store.rollouts.claim("r1", "a", START, minutes(1))
+    seen = await store.rollouts.get("r1")
+    assert await store.rollouts.keep(seen, people.approve(seen.rollout, "bob"), minutes(1), told=["approved"])
+    assert (await store.rollouts.get("r1")).rollout.approved_by == "bob"
+
+
 async def test_of_two_that_change_it_at_once_one_wins_whole(store: Store) -> None:
     seen = kept(a_rollout())
     await store.rollouts.add(seen)
