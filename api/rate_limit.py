@@ -1,9 +1,10 @@
 """How often each principal may ask: a token bucket for each, in this process. Who asks too often hears when to return.
 
-People and machines are told apart by their tokens, booting firmware and agents by their addresses: a hall that boots
-spends nobody's budget but its own. So do those whose token is worth nothing.
+People and machines are told apart by their tokens, agents by their sessions, booting firmware by its address: a hall
+that boots spends nobody's budget but its own. So do those whose token is worth nothing.
 """
 
+import hashlib
 import math
 import time
 from collections import OrderedDict
@@ -24,9 +25,10 @@ class Rate:
     burst: int
 
 
-BOOTS = Rate(200, 4000)
+BOOTS = Rate(2000, 20_000)
 """Of one address, as there may be a proxy before us: a node asks half a dozen times for one boot."""
-AGENTS = Rate(200, 4000)
+AGENTS = Rate(20, 200)
+"""Of one session; who has none yet spends of the boots."""
 STRANGERS = Rate(50, 1000)
 """Requests with a token that is worth nothing, of one address."""
 
@@ -102,7 +104,11 @@ async def _boot(request: Request) -> None:
 
 
 async def _agent(request: Request) -> None:
-    spend(budgets_of(request).agents, address_of(request))
+    session = request.headers.get("Authorization")
+    if session is None:
+        await _boot(request)
+        return
+    spend(budgets_of(request).agents, hashlib.sha256(session.encode()).hexdigest())
 
 
 AsBoot = Depends(_boot)
