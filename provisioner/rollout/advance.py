@@ -5,8 +5,8 @@ from dataclasses import replace
 from datetime import timedelta
 
 from provisioner.models.identifiers import NodeName
-from provisioner.rollout.gate import defects
 from provisioner.rollout.intent import Action
+from provisioner.rollout.observation import Failure
 from provisioner.rollout.route import ACTIONS, PROOFS, following
 from provisioner.rollout.spec import Spec
 from provisioner.rollout.state import (
@@ -15,16 +15,13 @@ from provisioner.rollout.state import (
     Heading,
     PausedBy,
     RolloutState,
-    Trials,
     UnitState,
     UnitTask,
 )
+from provisioner.rollout.trials import count_broken, count_failed_unit, count_trials
 from provisioner.rollout.unit import UnitName
 from provisioner.rollout.windows import fits
-from provisioner.rollout.work import Work
-
-SMALL_WAVE = 20
-"""Units. In a smaller wave two that fail are enough to stop."""
+from provisioner.rollout.work import Work, sound
 
 _REBOOTS = frozenset({UnitState.REBOOTING, UnitState.RETURN_REBOOTING})
 _ON_NEW_IMAGE = frozenset({UnitState.REBOOTING, UnitState.OBSERVED, UnitState.CHECKED, UnitState.BURNED_IN})
@@ -38,14 +35,14 @@ def advance(work: Work, name: UnitName, *, fresh: bool = False) -> None:
             if fresh:
                 work.ask(task)
                 return
-            why = _trouble(work, task, lacking)
-            if why is None:
+            failing, why = _trouble(work, task, lacking)
+            if not failing:
                 return
-            _try_again_or_give_up(work, task, lacking, why)
+            _try_again_or_give_up(work, task, failing, why)
             if work.tasks[name].state is task.state and work.tasks[name].quarantined == task.quarantined:
                 return
-        elif task.state is UnitState.DRAINED and (why := _reason_to_turn_round(work, task)):
-            cancel(work, task, why, deferred=False)
+        elif task.state is UnitState.DRAINED and (reason := _reason_to_turn_round(work, task)):
+            cancel(work, task, reason, deferred=False)
         else:
             enter(work, task, following(work.spec, task))
         fresh = True
@@ -58,6 +55,8 @@ def enter(work: Work, task: UnitTask, state: UnitState) -> None:
         return
     deadline = work.clock + (work.spec.deadline(ACTIONS[state]) if state in ACTIONS else timedelta(0))
     boot_ids, booted = task.boot_ids, task.booted
+    if state is UnitState.RETURN_FLIPPED and task.quarantined:
+        task = replace(task, quarantined=frozenset(one for one in task.quarantined if not _is_out(work, one)))
     if state in _REBOOTS:
         boot_ids, booted = _boot_ids(work, task), {}
     elif state is UnitState.OBSERVED:
@@ -101,6 +100,12 @@ def turn_back(work: Work, task: UnitTask, why: str) -> None:
         enter(work, replace(task, heading=Heading.TO_OLD), UnitState.RETURN_FLIPPED)
 
 
+def _is_out(work: Work, node: NodeName) -> bool:
+    """Left behind on the way forth, and as we left it: it goes back with its unit."""
+    facts, ours = work.facts.get(node), work.spec.name
+    return facts is not None and facts.holder == ours and ours in facts.cordons and not facts.jobs
+
+
 def may_return(spec: Spec, task: UnitTask) -> bool:
     """Irreversible firmware leaves a way back only to an image that runs on it."""
     return not (spec.irreversible and task.firmware_applied) or spec.old_image_on_new_firmware
@@ -108,19 +113,15 @@ def may_return(spec: Spec, task: UnitTask) -> bool:
 
 def fail(work: Work, task: UnitTask, failing: Sequence[NodeName], why: str) -> None:
     """The new release failed on the unit: count it, and take the unit back."""
-    count_trials(work, task, len(failing))
-    _count_failed_unit(work, task)
+    count_trials(work, task, len(task.quarantined) + _failures(work, failing))
+    count_failed_unit(work, task)
     turn_back(work, replace(task, failed=True), why)
 
 
-def count_trials(work: Work, task: UnitTask, failed: int) -> None:
-    """What was broken before says nothing (argoproj/argo-rollouts#1774)."""
-    if task.was_broken:
-        return
-    hardware_class = work.plan.units[task.unit].hardware_class
-    was = work.trials.get(hardware_class, Trials())
-    work.trials[hardware_class] = Trials(was.nodes + len(work.nodes_of(task.unit)), was.failed + failed)
-    work.stops += defects({hardware_class: work.trials[hardware_class]}, work.control)
+def _failures(work: Work, nodes: Sequence[NodeName]) -> int:
+    """Nodes whose BMC is gone have lost what they all hang on: that is one failure."""
+    lost = sum(node in work.facts and not work.facts[node].managed for node in nodes)
+    return len(nodes) - lost + (lost > 0)
 
 
 def _lacking(work: Work, task: UnitTask) -> list[NodeName]:
@@ -130,19 +131,27 @@ def _lacking(work: Work, task: UnitTask) -> list[NodeName]:
     ]
 
 
-def _trouble(work: Work, task: UnitTask, lacking: Sequence[NodeName]) -> str | None:
+def _trouble(work: Work, task: UnitTask, lacking: Sequence[NodeName]) -> tuple[Sequence[NodeName], str]:
+    """Nodes that failed at what is done now, and how; all that lack it once the time is up. None where it may come."""
+    over = work.clock >= task.deadline
     for node in lacking:
-        failure = work.facts[node].failure if node in work.facts else None
-        if failure is None or failure.action is not ACTIONS.get(task.state):
-            continue
-        if (failure.attempt, failure.generation) == (task.attempt, task.generation):
-            return f"{node}: {failure.action}: {failure.why}"
-    if work.clock >= task.deadline:
-        return f"{lacking[0]}: {ACTIONS[task.state]} did not end in time, of {len(lacking)} nodes"
-    return None
+        failure = _failure(work, task, node)
+        if failure is not None:
+            failing = lacking if over else [one for one in lacking if _failure(work, task, one)]
+            return failing, f"{node}: {failure.action}: {failure.why}"
+    if over:
+        return lacking, f"{lacking[0]}: {ACTIONS[task.state]} did not end in time, of {len(lacking)} nodes"
+    return (), ""
 
 
-def _try_again_or_give_up(work: Work, task: UnitTask, lacking: Sequence[NodeName], why: str) -> None:
+def _failure(work: Work, task: UnitTask, node: NodeName) -> Failure | None:
+    failure = work.facts[node].failure if node in work.facts else None
+    if failure is None or failure.action is not ACTIONS.get(task.state):
+        return None
+    return failure if (failure.attempt, failure.generation) == (task.attempt, task.generation) else None
+
+
+def _try_again_or_give_up(work: Work, task: UnitTask, failing: Sequence[NodeName], why: str) -> None:
     back_in = task.state is UnitState.UNCORDONED
     drains = task.state is UnitState.DRAINING
     if back_in or (task.attempt < work.spec.tries and not drains):
@@ -152,20 +161,23 @@ def _try_again_or_give_up(work: Work, task: UnitTask, lacking: Sequence[NodeName
         work.ask(task)
     elif task.state in UNCHANGED:
         cancel(work, task, why, deferred=True)
+    elif _may_go_on_without(work, task, failing):
+        _go_on_without(work, task, failing, why)
     elif task.heading is Heading.TO_OLD:
         _quarantine(work, replace(task, why=f"{why}; neither release works on it: look at it, it stays up"))
-    elif _may_go_on_without(work, task, lacking):
-        _go_on_without(work, task, lacking, why)
     else:
-        fail(work, task, lacking, why)
+        fail(work, task, failing, why)
 
 
-def _may_go_on_without(work: Work, task: UnitTask, lacking: Sequence[NodeName]) -> bool:
-    left = len(work.members_of(task)) - len(lacking)
+def _may_go_on_without(work: Work, task: UnitTask, failing: Sequence[NodeName]) -> bool:
+    """On the way back as long as one node works: the rest is to serve, however short it runs."""
+    left = len(work.members_of(task)) - len(failing)
+    if task.heading is Heading.TO_OLD:
+        return left > 0
     return (
         task.state in _ON_NEW_IMAGE
         and left > 0
-        and len(task.quarantined) + len(lacking) <= work.spec.may_run_short
+        and len(task.quarantined) + len(failing) <= work.spec.may_run_short
         and work.state is not RolloutState.RETURNING
     )
 
@@ -197,19 +209,11 @@ def _settle(work: Work, task: UnitTask, state: UnitState) -> None:
         count_trials(work, task, len(task.quarantined))
     returned = task.returned or task.heading is Heading.TO_OLD
     work.move(replace(task, state=state, attempt=1, returned=returned))
+    if task.heading is Heading.TO_NEW:
+        count_broken(work, [node for node in work.members_of(task) if not sound(work.facts[node])])
     goes_again = {RolloutState.RETURNING: UnitState.ON_NEW, RolloutState.ABORTED: None}
     if cancelled and task.origin is goes_again.get(work.state, UnitState.ON_OLD):
         work.pending[task.unit] = None
     returning = work.state is RolloutState.RETURNING and task.wave >= work.return_from_wave
     if returning and state is UnitState.ON_NEW and may_return(work.spec, task):
         work.pending[task.unit] = None  # it was being given back when the return began
-
-
-def _count_failed_unit(work: Work, task: UnitTask) -> None:
-    if task.was_broken:
-        return
-    wave = work.waves[task.wave]
-    wave = work.waves[task.wave] = replace(wave, failed_units=wave.failed_units + 1)
-    size = len(work.plan.waves[task.wave])
-    if wave.failed_units >= 2 and size < SMALL_WAVE:
-        work.stops.append(f"{wave.failed_units} of {size} units of wave {wave.number} failed")

@@ -35,7 +35,7 @@ def halt(work: Work, why: str) -> None:
 
 
 def _start_return(work: Work, first_wave: int) -> None:
-    work.state = RolloutState.RETURNING
+    work.state, work.paused_by = RolloutState.RETURNING, None
     work.generation += 1
     work.return_from_wave = first_wave
     work.pending = dict.fromkeys(to_return(work.spec, work.tasks, first_wave))

@@ -35,7 +35,10 @@ class PausedBy(StrEnum):
     WINDOW = "window"
     FLOOR = "floor"
     BLOCKED = "blocked"
-    """What is left waits for somebody: a foreign cordon, a lease, a drain that does not end."""
+    """What is left waits for somebody: a foreign cordon, a lease, a drain that does not end.
+
+    On the way back, too: then the rollout is `RETURNING`, and goes on by itself when the cause is gone.
+    """
 
 
 class WaveState(StrEnum):
@@ -217,6 +220,8 @@ class Tallies:
     """Of the new release, by hardware class."""
     control: Mapping[str, Trials] = field(default_factory=dict)
     """Of units that were never taken, by hardware class."""
+    broken: Mapping[NodeName, bool] = field(default_factory=dict)
+    """Nodes that broke in service in this turn of their unit; True for those that stand for a failure in the counts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from provisioner.rollout.advance import fail
 from provisioner.rollout.observation import Facts
 from provisioner.rollout.route import AFTER_BOOT
 from provisioner.rollout.state import AT_REST, Heading, UnitState, UnitTask, WaveState
+from provisioner.rollout.trials import count_broken
 from provisioner.rollout.unit import UnitName
 from provisioner.rollout.work import Work
 
@@ -20,6 +21,7 @@ _JUDGED = frozenset({*_WATCHED, UnitState.REBOOTING})
 
 def look(work: Work, touched: Iterable[UnitName], budgets_spent: Iterable[str]) -> None:
     """Note everything that must stop the rollout. A unit in hand that shows it has failed, without another try."""
+    count_broken(work, work.broke)
     work.stops += [f"the error budget of {service} is spent" for service in sorted(budgets_spent)]
     fatal = False
     for name in touched:
@@ -87,11 +89,13 @@ def _fatal_classes(work: Work) -> Iterator[str]:
 
 def _silent(work: Work) -> Iterator[str]:
     oldest = work.clock - work.spec.silence
-    if min(work.heard.values(), default=oldest) >= oldest:
+    silent = {node for node, at in work.heard.items() if at < oldest}
+    if not silent:
         return
     for task in work.tasks.values():
-        if task.state not in _WATCHED or task.heading is not Heading.TO_NEW or not _of_open_wave(work, task):
+        if silent.isdisjoint(work.plan.units[task.unit].nodes) or task.was_broken:
             continue
-        for node in work.members_of(task):
-            if work.heard.get(node, oldest) < oldest and not task.was_broken:
-                yield f"{node}: nothing was heard of it for {work.spec.silence}"
+        if task.state in _WATCHED and task.heading is Heading.TO_NEW and _of_open_wave(work, task):
+            for node in work.members_of(task):
+                if node in silent:
+                    yield f"{node}: nothing was heard of it for {work.spec.silence}"

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from provisioner.models.identifiers import NodeName
 from provisioner.rollout.advance import advance, enter
 from provisioner.rollout.state import Heading, PausedBy, RolloutState, UnitState, UnitTask
 from provisioner.rollout.unit import UnitName
@@ -71,6 +72,11 @@ def _lane_is_free(work: Work, number: int) -> bool:
     return all(work.busy.get(domain, 0) < work.spec.caps[domain.kind] for domain in lane.domains)
 
 
+def _is_ours(work: Work, node: NodeName) -> bool:
+    """What a person has put right and given back since is a node of its unit like any other."""
+    return node in work.facts and work.facts[node].holder == work.spec.name
+
+
 def _take(work: Work, name: UnitName) -> None:
     back = work.state is RolloutState.RETURNING
     wave = work.open_wave
@@ -80,8 +86,10 @@ def _take(work: Work, name: UnitName) -> None:
     if old is None:
         task = UnitTask(name, number, UnitState.ON_OLD, was_broken=broken)
     else:
+        work.forget_broken(work.nodes_of(name))
         task = replace(
             old,
+            quarantined=frozenset(node for node in old.quarantined if _is_ours(work, node)),
             wave=old.wave if back else number,
             heading=Heading.TO_OLD if back else Heading.TO_NEW,
             origin=old.state,

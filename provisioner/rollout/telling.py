@@ -2,7 +2,17 @@
 
 from collections.abc import Iterator
 
-from provisioner.rollout.state import AT_REST, Heading, Rollout, UnitState, UnitTask, Verdict, Wave, WaveState
+from provisioner.rollout.state import (
+    AT_REST,
+    Heading,
+    Rollout,
+    RolloutState,
+    UnitState,
+    UnitTask,
+    Verdict,
+    Wave,
+    WaveState,
+)
 
 
 def told(before: Rollout, after: Rollout) -> Iterator[str]:
@@ -15,7 +25,8 @@ def told(before: Rollout, after: Rollout) -> Iterator[str]:
         if old_wave.state is not wave.state:
             yield from _of_wave(after, wave)
     if (before.state, before.paused_by) != (after.state, after.paused_by):
-        by = f" by {after.paused_by}" if after.paused_by else ""
+        held_up = after.state is RolloutState.RETURNING
+        by = f"{', held up' * held_up} by {after.paused_by}" if after.paused_by else ""
         yield f"{after.state.value.replace('_', ' ')}{by}" + (f": {after.why}" if after.why else "")
     for hardware_class in sorted(after.rejected - before.rejected):
         yield f"the release is rejected for {hardware_class}"

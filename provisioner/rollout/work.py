@@ -25,6 +25,7 @@ from provisioner.rollout.state import (
 )
 from provisioner.rollout.unit import UnitName
 
+_MAY_WAIT = frozenset({RolloutState.PAUSED, RolloutState.RETURNING})
 _STAYS = frozenset({Action.QUARANTINE, Action.FORGET})
 
 
@@ -53,6 +54,8 @@ class Work:
         self.decisions = dict(rollout.decisions)
         self.rejected = rollout.rejected
         self._copy_tallies(rollout.tallies)
+        self.broke: list[NodeName] = []
+        """What was sound, and is seen not to be."""
         self.stops: list[str] = []
         """What was found that must stop the rollout."""
         self.intents: list[Intent] = []
@@ -69,6 +72,7 @@ class Work:
         self.pending = dict(tallies.pending)
         self.trials = dict(tallies.trials)
         self.control = dict(tallies.control)
+        self.broken = dict(tallies.broken)
 
     def done(self) -> tuple[Rollout, tuple[Intent, ...]]:
         """The rollout after the step, and what is to be done."""
@@ -81,11 +85,12 @@ class Work:
             pending=self.pending,
             trials=self.trials,
             control=self.control,
+            broken=self.broken,
         )
         rollout = replace(
             self._rollout,
             state=self.state,
-            paused_by=self.paused_by if self.state is RolloutState.PAUSED else None,
+            paused_by=self.paused_by if self.state in _MAY_WAIT else None,
             why=self.why,
             generation=self.generation,
             clock=self.clock,
@@ -146,8 +151,8 @@ class Work:
         for node, facts in observations.changed.items():
             name, old = unit_of.get(node), known.get(node)
             if name is not None and node not in self.gone and (old is None or old != facts):
+                self._count(name, node, facts)
                 known[node] = facts
-                self._count(name, old, facts)
                 touched[name] = None
         for node in sorted(observations.removed - self.gone):
             if node in unit_of:
@@ -155,18 +160,20 @@ class Work:
                 touched[unit_of[node]] = None
         return touched
 
-    def _count(self, name: UnitName, old: Facts | None, facts: Facts) -> None:
+    def _count(self, name: UnitName, node: NodeName, facts: Facts) -> None:
+        old = self.facts.get(node)
         if change := facts.available - (old is not None and old.available):
             self._count_up(name, change)
-        if old is not None and name not in self.tasks and _sound(old) and not _sound(facts):
-            self._try_control(name, 0, 1)
+        if old is not None and sound(old) and not sound(facts):
+            self.broke.append(node)
 
     def _count_up(self, name: UnitName, change: int) -> None:
         self.up[name] += change
         if self.state_of(name) in IN_SERVICE:
             self.in_service[self.plan.units[name].hardware_class] += change
 
-    def _try_control(self, name: UnitName, nodes: int, failed: int) -> None:
+    def try_control(self, name: UnitName, nodes: int, failed: int) -> None:
+        """Add to the control group of the unit's hardware class, or take away from it."""
         hardware_class = self.plan.units[name].hardware_class
         was = self.control[hardware_class]
         self.control[hardware_class] = Trials(was.nodes + nodes, was.failed + failed)
@@ -180,8 +187,9 @@ class Work:
         self.nodes[self.plan.units[name].hardware_class] -= 1
         task = self.tasks.get(name)
         if task is None:
-            self._try_control(name, -1, 0)
+            self.try_control(name, -1, -self.forget_broken((node,)))
         else:
+            self.forget_broken((node,))
             gone = sum(one in self.gone for one in self.plan.units[name].nodes)
             self.intents.append(self.intent(replace(task, attempt=gone), Action.FORGET, (node,)))
         if not self.nodes_of(name):
@@ -189,12 +197,17 @@ class Work:
             if name in self.plan.lane_of:
                 self.move(replace(task or UnitTask(name, 0, UnitState.ON_OLD), state=UnitState.REMOVED))
 
+    def forget_broken(self, nodes: Iterable[NodeName]) -> int:
+        """A new turn begins for these, or they are gone. Returns for how many failures they stood."""
+        return sum(self.broken.pop(node, False) for node in nodes) if self.broken else 0
+
     def move(self, task: UnitTask) -> None:
         """Put a task in place of what the unit had."""
         name = task.unit
         old = self.state_of(name)
         if name not in self.tasks:
-            self._try_control(name, -len(self.nodes_of(name)), 0)
+            nodes = self.nodes_of(name)
+            self.try_control(name, -len(nodes), -self.forget_broken(nodes))
         self.tasks[name] = task
         entered = (task.state in IN_SERVICE) - (old in IN_SERVICE)
         self.in_service[self.plan.units[name].hardware_class] += entered * self.up[name]
@@ -258,5 +271,6 @@ def _elapsed(rollout: Rollout, now: datetime) -> timedelta:
     return min(max(now - rollout.stepped_at, timedelta(0)), rollout.plan.spec.longest_tick)
 
 
-def _sound(facts: Facts) -> bool:
+def sound(facts: Facts) -> bool:
+    """It works, whoever has cordoned it."""
     return facts.healthy and facts.managed

@@ -46,13 +46,15 @@ class Head:
     pending: tuple[UnitName, ...] = ()
     trials: Mapping[str, Trials] = field(default_factory=dict)
     control: Mapping[str, Trials] = field(default_factory=dict)
+    broken: Mapping[NodeName, bool] = field(default_factory=dict)
 
 
 _PLAN = TypeAdapter(Plan)
 _HEAD = TypeAdapter(Head)
 _TASK = TypeAdapter(UnitTask)
 _FACTS = TypeAdapter(Facts)
-_OWN = frozenset({"decisions", "pending", "trials", "control"})
+_COUNTED = ("trials", "control", "broken")
+_OWN = frozenset({"decisions", "pending", *_COUNTED})
 _SAME = tuple(one.name for one in fields(Head) if one.name not in _OWN)
 
 
@@ -68,8 +70,7 @@ def head_json(rollout: Rollout) -> str:
         **{name: getattr(rollout, name) for name in _SAME},
         decisions=tuple(rollout.decisions.values()),
         pending=tuple(tallies.pending),
-        trials=tallies.trials,
-        control=tallies.control,
+        **{name: getattr(tallies, name) for name in _COUNTED},
     )
     return _HEAD.dump_json(head).decode()
 
@@ -95,6 +96,6 @@ def rollout_of(plan: str, head: str, tasks: Mapping[str, str], facts: Mapping[st
         heard=dict.fromkeys((NodeName(name) for name in facts), kept.clock),
         decisions={one.key: one for one in kept.decisions},
     )
-    history = Tallies(pending=dict.fromkeys(kept.pending), trials=kept.trials, control=kept.control)
+    history = Tallies(pending=dict.fromkeys(kept.pending), **{name: getattr(kept, name) for name in _COUNTED})
     rollout = replace(rollout, tallies=history)
     return replace(rollout, tallies=recounted(rollout))

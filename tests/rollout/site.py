@@ -11,9 +11,10 @@ from provisioner.rollout.observation import Facts, Failure, Observations
 from provisioner.rollout.people import approve, draft, start
 from provisioner.rollout.plan import plan
 from provisioner.rollout.spec import Floor, Soak, Spec
-from provisioner.rollout.state import Rollout, RolloutState, UnitState
+from provisioner.rollout.state import PausedBy, Rollout, RolloutState, UnitState
 from provisioner.rollout.step import step
 from provisioner.rollout.takeover import outstanding, take_over
+from provisioner.rollout.tallies import recounted
 from provisioner.rollout.unit import Domain, DomainKind, Unit, UnitName
 
 OLD, NEW, OTHER = (ReleaseDigest(f"sha256:{word}") for word in ("old", "new", "other"))
@@ -192,6 +193,16 @@ def running(units: Iterable[Unit], spec: Spec = SPEC, **of: bool) -> Controller:
     """A controller of a site of these units, with a rollout that has just been started."""
     units = list(units)
     return Controller(Site.of(units, **of), started(units, spec))
+
+
+def check_counts(rollout: Rollout) -> None:
+    """They are as counted anew; and a return with nothing in hand says what it waits for (I7)."""
+    assert recounted(rollout) == rollout.tallies
+    for counted in (*rollout.tallies.trials.values(), *rollout.tallies.control.values()):
+        assert 0 <= counted.failed <= counted.nodes
+    if rollout.state is RolloutState.RETURNING and rollout.stepped_at is not None and not rollout.tallies.in_hand:
+        assert rollout.paused_by in {PausedBy.FLOOR, PausedBy.BLOCKED}
+        assert "; the return waits: " in rollout.why
 
 
 def states(rollout: Rollout) -> set[UnitState]:

@@ -18,15 +18,13 @@ from provisioner.rollout.state import (
     Heading,
     PausedBy,
     Rollout,
-    RolloutState,
     UnitState,
     Verdict,
     WaveState,
 )
 from provisioner.rollout.step import step
-from provisioner.rollout.tallies import recounted
 from provisioner.rollout.unit import UnitName
-from tests.rollout.site import ENDED, NEW, SPEC, Controller, running, units_of
+from tests.rollout.site import ENDED, NEW, SPEC, Controller, check_counts, running, units_of
 
 UNITS = units_of(6, 2, leafs=4) + units_of(5, 1, leafs=3, kind="gb200", prefix="v")
 NODES = sorted(node for unit in UNITS for node in unit.nodes)
@@ -63,7 +61,7 @@ class RolloutMachine(RuleBasedStateMachine):
 
     def check_step(self, before: Rollout, intents: tuple[Intent, ...]) -> None:
         after = self.control.kept
-        assert recounted(after) == after.tallies
+        check_counts(after)
         taken = [name for name in after.tasks if state_of(before, name) in AT_REST and name in after.tallies.in_hand]
         decided = any(not decision.used for decision in before.decisions.values())
         paused = before.paused_by is PausedBy.PERSON or (before.paused_by is PausedBy.GATE and not decided)
@@ -287,7 +285,7 @@ class RolloutMachine(RuleBasedStateMachine):
                 break
             self.stepped(5)
         kept = self.control.kept
-        assert kept.state in ENDED or (kept.state is RolloutState.PAUSED and kept.why), (kept.state, kept.why)
+        assert kept.state in ENDED or (kept.paused_by and kept.why), (kept.state, kept.why)
 
 
 TestRollout = RolloutMachine.TestCase

@@ -76,6 +76,7 @@ async def test_decisions_approvals_and_gates_come_back(store: Store) -> None:
     seen = kept(a_rollout())
     await store.rollouts.add(seen)
     await store.rollouts.claim("r1", "a", START, minutes(1))
+    decided = replace(decided, tallies=replace(decided.tallies, broken={NodeName("u1-n0"): True}))
     await store.rollouts.keep(seen, decided, minutes(1), told=[])
     read = (await store.rollouts.get("r1")).rollout
     assert read.decisions == decided.decisions
