@@ -28,13 +28,15 @@ def look(work: Work, touched: Iterable[UnitName], budgets_spent: Iterable[str]) 
         task = work.tasks.get(name)
         if task is None or task.heading is not Heading.TO_NEW:
             continue
-        members = work.members_of(task)
-        wrong = {node: why for node in members if (why := _wrong(work, task, node))} if task.state in _JUDGED else None
+        seen = [(node, facts) for node in work.members_of(task) if (facts := work.facts.get(node)) is not None]
+        fatal = fatal or any(facts.fatal for _, facts in seen)
+        if task.state not in _JUDGED:
+            continue
+        wrong = {node: why for node, facts in seen if (why := _wrong(work, task, node, facts))}
         if wrong:
             work.stops += [f"{node}: {why}" for node, why in wrong.items()]
             if task.state not in AT_REST:
                 fail(work, task, tuple(wrong), next(iter(wrong.values())))
-        fatal = fatal or any(_fatal(work, node) for node in members)
     if fatal:
         work.stops += _fatal_classes(work)
     quarter = work.spec.silence / LOOKS
@@ -42,10 +44,7 @@ def look(work: Work, touched: Iterable[UnitName], budgets_spent: Iterable[str]) 
         work.stops += _silent(work)
 
 
-def _wrong(work: Work, task: UnitTask, node: NodeName) -> str | None:
-    facts = work.facts.get(node)
-    if facts is None:
-        return None
+def _wrong(work: Work, task: UnitTask, node: NodeName, facts: Facts) -> str | None:
     booted = task.state in AFTER_BOOT or _came_back(task, node, facts)
     if (booted or task.state is UnitState.ON_NEW) and facts.digest not in {None, work.spec.to_release}:
         return f"runs {facts.digest} and not {work.spec.to_release}"
@@ -66,10 +65,6 @@ def _of_open_wave(work: Work, task: UnitTask) -> bool:
     return work.waves[task.wave].state is not WaveState.CLOSED
 
 
-def _fatal(work: Work, node: NodeName) -> str:
-    return work.facts[node].fatal if node in work.facts else ""
-
-
 def _fatal_classes(work: Work) -> Iterator[str]:
     """A class of error that two nodes show on the new release, and none on the old one."""
     old: set[str] = set()
@@ -88,14 +83,17 @@ def _fatal_classes(work: Work) -> Iterator[str]:
 
 
 def _silent(work: Work) -> Iterator[str]:
-    oldest = work.clock - work.spec.silence
-    silent = {node for node, at in work.heard.items() if at < oldest}
-    if not silent:
+    """When the others were heard is not kept for long: who is taken in hand is heard of anew."""
+    oldest, heard = work.clock - work.spec.silence, work.heard
+    if min(heard.values(), default=oldest) >= oldest:
         return
-    for task in work.tasks.values():
-        if silent.isdisjoint(work.plan.units[task.unit].nodes) or task.was_broken:
-            continue
-        if task.state in _WATCHED and task.heading is Heading.TO_NEW and _of_open_wave(work, task):
-            for node in work.members_of(task):
-                if node in silent:
-                    yield f"{node}: nothing was heard of it for {work.spec.silence}"
+    for node in sorted([node for node, at in heard.items() if at < oldest]):
+        task = work.tasks.get(work.plan.unit_of[node]) if node in work.plan.unit_of else None
+        if task is None:
+            del heard[node]
+        elif _is_watched(work, task) and node not in task.quarantined and not task.was_broken:
+            yield f"{node}: nothing was heard of it for {work.spec.silence}"
+
+
+def _is_watched(work: Work, task: UnitTask) -> bool:
+    return task.state in _WATCHED and task.heading is Heading.TO_NEW and _of_open_wave(work, task)

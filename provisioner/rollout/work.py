@@ -150,18 +150,19 @@ class Work:
         touched: dict[UnitName, None] = {}
         for node, facts in observations.changed.items():
             name, old = unit_of.get(node), known.get(node)
-            if name is not None and node not in self.gone and (old is None or old != facts):
-                self._count(name, node, facts)
-                known[node] = facts
-                touched[name] = None
+            if name is None or node in self.gone or old == facts:
+                continue
+            known[node] = facts
+            touched[name] = None
+            if old is None or _service(old) != _service(facts):
+                self._count(name, node, old, facts)
         for node in sorted(observations.removed - self.gone):
             if node in unit_of:
                 self._remove(unit_of[node], node)
                 touched[unit_of[node]] = None
         return touched
 
-    def _count(self, name: UnitName, node: NodeName, facts: Facts) -> None:
-        old = self.facts.get(node)
+    def _count(self, name: UnitName, node: NodeName, old: Facts | None, facts: Facts) -> None:
         if change := facts.available - (old is not None and old.available):
             self._count_up(name, change)
         if old is not None and sound(old) and not sound(facts):
@@ -269,6 +270,11 @@ def _elapsed(rollout: Rollout, now: datetime) -> timedelta:
     if rollout.stepped_at is None:
         return timedelta(0)
     return min(max(now - rollout.stepped_at, timedelta(0)), rollout.plan.spec.longest_tick)
+
+
+def _service(facts: Facts) -> tuple[object, ...]:
+    """What decides whether it may serve."""
+    return facts.healthy, facts.managed, facts.cordons
 
 
 def sound(facts: Facts) -> bool:

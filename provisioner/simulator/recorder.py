@@ -111,8 +111,9 @@ def _outcome(rollout: Rollout) -> Outcome:
     if rollout.state in _OUTCOMES:
         return _OUTCOMES[rollout.state]
     wave = rollout.open_wave
-    waits = rollout.state is RolloutState.PAUSED and wave is not None and wave.state is WaveState.JUDGED
-    return Outcome.WAITING if waits else Outcome.UNFINISHED
+    judged = rollout.state is RolloutState.PAUSED and wave is not None and wave.state is WaveState.JUDGED
+    held_up = rollout.state is RolloutState.RETURNING and rollout.paused_by is not None
+    return Outcome.WAITING if judged or held_up else Outcome.UNFINISHED
 
 
 def _why(rollout: Rollout, outcome: Outcome) -> str:
