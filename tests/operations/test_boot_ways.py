@@ -13,7 +13,8 @@ from provisioner.models.lifecycle import State
 from provisioner.models.node import Node
 from provisioner.services import nodes as services
 from tests.operations.invariants import assert_ended, assert_ready
-from tests.operations.server import Faults, Server
+from tests.operations.server import Server
+from tests.operations.server_faults import Faults
 from tests.operations.site import Site, server
 
 NAME = NodeName("r01-u01")

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from provisioner.models.boot import FailureKind
 from tests.operations.bounded import bounded
 from tests.operations.invariants import assert_ended, assert_ready, assert_safe
-from tests.operations.server import Faults
+from tests.operations.server_faults import Faults
 from tests.operations.site import Site, server
 
 WRITES = 16

@@ -9,7 +9,8 @@ from provisioner.models.instruction import Hold, Owner
 from provisioner.models.lifecycle import State
 from provisioner.models.node import Node
 from tests.operations.invariants import assert_ended, assert_safe, assert_told
-from tests.operations.server import Faults, Server
+from tests.operations.server import Server
+from tests.operations.server_faults import Faults
 from tests.operations.site import Site, server
 
 
