@@ -44,6 +44,8 @@ class World:
         """When the first node failed that the new release is to blame for."""
         self._agenda = agenda
         self._draining: dict[UnitName, float] = {}
+        self._to_drain: dict[UnitName, set[NodeName]] = {}
+        """A dying controller may have asked for some of the nodes only; the next one asks for the rest."""
         self._late: set[NodeName] = set()
         self._actions: Mapping[Action, Callable[[Intent], None]] = {
             Action.RESERVE: lambda intent: self.nodes.alter(
@@ -89,16 +91,18 @@ class World:
 
     def _drain(self, intent: Intent) -> None:
         if intent.unit in self._draining:
+            self._to_drain[intent.unit].update(intent.nodes)
             return
+        self._to_drain[intent.unit] = set(intent.nodes)
         began = self._draining[intent.unit] = self._agenda.now
         seconds = self.luck[intent.unit].drain_seconds(self._agenda.now)
-        self._agenda.after(seconds, partial(self._drained, intent, began))
+        self._agenda.after(seconds, partial(self._drained, intent.unit, began))
 
-    def _drained(self, intent: Intent, began: float) -> None:
-        if self._draining.get(intent.unit) != began:
+    def _drained(self, unit: UnitName, began: float) -> None:
+        if self._draining.get(unit) != began:
             return
-        self._end_drain(intent.unit, ended=True)
-        self.nodes.set(intent.nodes, jobs=0)
+        self._end_drain(unit, ended=True)
+        self.nodes.set(sorted(self._to_drain[unit]), jobs=0)
 
     def _end_drain(self, unit: UnitName, *, ended: bool) -> None:
         began = self._draining.pop(unit, None)

@@ -73,6 +73,13 @@ def test_controllers_that_die_change_nothing_about_the_end(seed: int) -> None:
     assert 20 < killed.takeovers <= 40
 
 
+def test_a_drain_that_a_dying_controller_asked_for_in_part_is_one_drain_of_all_nodes() -> None:
+    """With this seed two of 18 nodes are asked for by the next one."""
+    world = Scenario(nodes=180, seed=999_999, defect_rate=0.3, base_failure=0.0, boot_failure=0.0, max_days=1)
+    calm, killed = simulate(world), simulate(replace(world, controller_kills=30))
+    assert (killed.outcome, killed.on_old, killed.drains_given_up) == (calm.outcome, calm.on_old, 0)
+
+
 def test_orders_of_dead_controllers_are_refused() -> None:
     assert sum(simulate(replace(CALM, seed=seed, controller_kills=40)).refused for seed in range(3)) > 0
 
