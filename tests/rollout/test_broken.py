@@ -5,7 +5,9 @@ from dataclasses import replace
 from datetime import timedelta
 
 from provisioner.models.identifiers import NodeName
-from provisioner.rollout.spec import Soak
+from provisioner.rollout.intent import Action
+from provisioner.rollout.people import send_back
+from provisioner.rollout.spec import ReturnScope, Soak
 from provisioner.rollout.state import Rollout, RolloutState, Trials, UnitState, WaveState
 from provisioner.rollout.unit import Domain, DomainKind, Unit, UnitName
 from tests.rollout.site import OLD, SPEC, Controller, running, units_of
@@ -67,6 +69,36 @@ def test_a_node_counts_once_however_often_it_breaks_and_stays_counted_when_it_is
         control.site.change(node, healthy=healthy)
         control.step()
         assert control.kept.tallies.trials[KIND] == Trials(54, 1)
+    assert control.kept.tallies.broken == {node: True}
+    control.kept = send_back(control.kept, "ann", control.now, ReturnScope.ALL)
+    control.run()
+    assert control.kept.tallies.broken == {}, "the next turn of its unit is another one"
+
+
+def test_what_was_broken_before_or_is_left_behind_already_does_not_count_again() -> None:
+    control = running(units_of(30, 18), LONG)
+    names = control.kept.plan.waves[0]
+    dead, short, _ = (nodes_of(control, place) for place in range(3))
+    for node in dead:
+        control.site.change(node, healthy=False)
+    control.site.defective = {short[0]}
+    control.run(lambda rollout: rollout.waves[0].state is WaveState.SOAKING)
+    assert [control.kept.tasks[name].was_broken for name in names] == [True, False, False]
+    assert control.kept.tallies.trials[KIND] == Trials(36, 1)
+    breaks(control, dead[0], short[0])
+    assert control.kept.tallies.trials[KIND] == Trials(36, 1)
+
+
+def test_a_unit_that_fails_short_of_a_node_has_failed_with_that_one_too() -> None:
+    control = running(units_of(30, 18), replace(LONG, burn_in=True, may_run_short=1, tries=1, canaries_per_kind=1))
+    first = nodes_of(control, 0)
+    control.site.defective = {first[0]}
+    control.site.deaf = {Action.BURN_IN}
+    name = control.kept.plan.waves[0][0]
+    control.run(lambda rollout: name in rollout.tasks and rollout.tasks[name].state is UnitState.BURNED_IN)
+    assert control.kept.tasks[name].quarantined == {first[0]}
+    control.run(lambda rollout: rollout.tasks[name].failed)
+    assert control.kept.tallies.trials[KIND] == Trials(18, 18)
 
 
 def test_a_node_that_breaks_between_its_check_and_its_return_to_service_is_counted() -> None:

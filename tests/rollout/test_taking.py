@@ -5,9 +5,10 @@ from datetime import timedelta
 
 from provisioner.models.identifiers import NodeName
 from provisioner.rollout.intent import Action
+from provisioner.rollout.observation import Observations
 from provisioner.rollout.people import send_back
-from provisioner.rollout.spec import Floor, ReturnScope
-from provisioner.rollout.state import Heading, UnitState, UnitTask, WaveState
+from provisioner.rollout.spec import Floor, ReturnScope, Soak
+from provisioner.rollout.state import Heading, RolloutState, UnitState, UnitTask, WaveState
 from provisioner.rollout.step import step
 from provisioner.rollout.taking import AT_ONCE
 from provisioner.rollout.unit import UnitName
@@ -72,6 +73,18 @@ def test_what_is_seen_again_unchanged_changes_nothing() -> None:
     assert intents == ()
     assert all(after.facts[node] is facts for node, facts in kept.facts.items())
     assert all(after.tasks[name] is task for name, task in kept.tasks.items())
+
+
+def test_the_silence_of_nodes_that_are_not_watched_is_nothing_and_not_kept() -> None:
+    control = running(units_of(20), replace(SPEC, soak=Soak(timedelta(hours=3))))
+    control.run(lambda rollout: rollout.waves[1].state is WaveState.SOAKING)
+    taken = {node for name in control.kept.tasks for node in control.kept.plan.units[name].nodes}
+    assert control.kept.heard.keys() > taken
+    for _ in range(16):
+        control.now += timedelta(minutes=1)
+        control.kept, _ = step(control.kept, Observations(heard=frozenset(taken)), control.now)
+    assert control.kept.state is RolloutState.RUNNING
+    assert control.kept.heard.keys() == taken
 
 
 def test_entering_a_state_keeps_all_else_of_a_task() -> None:
