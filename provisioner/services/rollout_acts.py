@@ -156,7 +156,8 @@ class Hands:
             done_when="it is ready again; Firstlight then gives it back to the scheduler",
         )
         hold = Hold(f"in quarantine of rollout {intent.rollout}", instruction, self._world.clock.now())
-        await self._world.nodes.hold(node, hold)
+        if not await self._world.nodes.hold(node, hold):
+            raise Conflict(f"{node.name} has moved on meanwhile: look again")
 
 
 def _right(intent: Intent) -> Right:

@@ -88,6 +88,38 @@ def test_two_workers_and_a_person_who_pauses_change_nothing_twice(tmp_path: Path
         assert {name: count - before[name] for name, count in boots(running).items()} == dict.fromkeys(before, 1)
 
 
+@pytest.mark.xdist_group("rollouts-too")
+def test_what_works_on_neither_release_waits_for_a_person_and_is_given_back_when_it_is_ready(tmp_path: Path) -> None:
+    """Its hardware broke in the rollout: the node is held with an instruction, and nobody else may take it."""
+    with rack(tmp_path, 4, pool={"floor": "50%"}) as running:
+        ((broken,), *_) = planned(running, "unlucky")
+        running.fleet.set_fault(broken, "burn-in-check-fails")
+        begin(running, "unlucky", tries=1)
+        asked = until(running, "unlucky", lambda seen: seen["paused_by"] == "gate")
+        assert "--wave 0 --verdict pass|fail" in asked["next"], "one node of one says nothing: a person is asked"
+        decision = {"wave": 0, "verdict": "fail", "why": "its DIMM is dead, look at that first"}
+        running.ask("/v1/rollouts/unlucky:decide", "POST", decision)
+        seen = until(running, "unlucky", lambda seen: seen["closed_at"] is not None)
+        assert seen["state"] == "needs_human", "\n".join(line["what"] for line in seen["history"])
+        running.until(lambda nodes: nodes[broken]["hold"] is not None)
+        assert {one["state"] for name, one in running.nodes().items() if name != broken} == {"ready"}
+        running.fleet.clear_fault(broken, "burn-in-check-fails")
+        with pytest.raises(urllib.error.HTTPError, match="409"):
+            running.ask(f"/v1/nodes/{broken}/reimage", "POST", {"release": GREEN})
+        running.ask(f"/v1/nodes/{broken}/release", "POST")
+        running.until(lambda nodes: nodes[broken]["state"] == "ready")
+        until(running, "unlucky", lambda _: handed_over(running, broken))
+
+
+def handed_over(running: Site, node: str) -> bool:
+    """A node that a rollout has is handed over to nobody."""
+    try:
+        running.ask(f"/v1/nodes/{node}/hand-over", "POST")
+    except urllib.error.HTTPError:
+        return False
+    return True
+
+
 def break_green(running: Site, folder: Path, nodes: list[str]) -> None:
     """These nodes fail their burn-in on the green image, and on that alone."""
     image = build_image("green", "x86_64", ArtefactStore(folder / "elsewhere")).digest
