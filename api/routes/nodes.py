@@ -7,7 +7,7 @@ from pydantic import Field
 
 from api.auth import Reader, Site
 from api.fields import Body, NameInPath, Word
-from api.pages import page_after
+from api.pages import page_of, place_in
 from api.problems import documented
 from api.views.node_detail import BurnInView, InventoryView, NodeDetail
 from api.views.nodes import ExplanationView, History, NodePage, NodeView, PlanView
@@ -15,7 +15,7 @@ from provisioner.capabilities.world import World
 from provisioner.errors import NotFound
 from provisioner.models.identifiers import NodeName
 from provisioner.models.lifecycle import State
-from provisioner.models.node import Node
+from provisioner.models.node import Which
 from provisioner.services import nodes, plans
 from provisioner.services.glance import glance
 
@@ -33,22 +33,18 @@ class NodeQuery(Body):
     limit: Annotated[int, Field(ge=1, le=500)] = 100
     cursor: Annotated[str | None, Field(max_length=1000, description="`next` of the page before")] = None
 
-    def wants(self, node: Node) -> bool:
+    def which(self) -> Which:
         """The filters."""
-        return (
-            (self.state is None or node.state is self.state)
-            and (self.rack is None or node.rack == self.rack)
-            and (self.held is None or (node.hold is not None) is self.held)
-        )
+        return Which(self.state, self.rack, self.held)
 
 
 @router.get("", responses=documented(401, 403, 422))
 async def list_nodes(service: Site, _: Reader, query: Annotated[NodeQuery, Query()]) -> NodePage:
     """The nodes by rack and position, page by page."""
     world = service.world
-    wanted = [node for node in await world.nodes.all() if query.wants(node)]
-    page, cursor = page_after(wanted, query.cursor, query.limit)
-    progress = {one.node: one for one in await world.documents.progress()}
+    found = await world.nodes.page(query.which(), place_in(query.cursor), query.limit + 1)
+    page, cursor = page_of(found, query.limit)
+    progress = {one.node: one for one in await world.documents.progress([node.name for node in page])}
     lines = [NodeView.of(glance(node, progress.get(node.name), world.clock)) for node in page]
     return NodePage(nodes=lines, next=cursor)
 
@@ -58,7 +54,7 @@ async def show_node(service: Site, _: Reader, name: NameInPath) -> NodeDetail:
     """Everything about one node: its last inventory and its last burn-in too."""
     world = service.world
     node = await world.nodes.get(NodeName(name))
-    progress = next((one for one in await world.documents.progress() if one.node == name), None)
+    progress = next(iter(await world.documents.progress([node.name])), None)
     return NodeDetail.assemble(
         glance(node, progress, world.clock), await _inventory(world, node.name), await _burn_in(world, node.name)
     )

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from profiles.loader import SHIPPED
-from provisioner.bench import boot, emulator, images, inventory, rollout, rollout_simulate, served
+from provisioner.bench import api, boot, emulator, images, inventory, rollout, rollout_simulate, served
 from provisioner.bench.firmware import firmware_of
 from provisioner.bench.line import measure
 from provisioner.bench.report import Json, keep, show
@@ -91,6 +91,18 @@ def boot_of(
     show("bench boot: files", {one.server: one.figures() for one in files})
     typer.echo("The core that is busy to 100 % bounds the decisions; where none is, something else ran on these cores.")
     keep(json_file, {"decisions": [one.as_dict() for one in decisions], "files": [one.as_dict() for one in files]})
+
+
+@bench_app.command("api")
+def api_of(
+    nodes: Annotated[int, typer.Option(min=100, max=100_000, help="Nodes of the site.")] = 10_000,
+    seconds: Annotated[float, typer.Option(min=0.1, max=60, help="How long each round lasts.")] = 5.0,
+    json_file: Json = None,
+) -> None:
+    """How long a page of the list of nodes takes, alone and while boots are decided; p95 under 50 ms is the aim."""
+    measured = api.measure_pages(nodes, seconds)
+    show("bench api: pages of 100 nodes", {f"beside {one.beside}": one.figures() for one in measured})
+    keep(json_file, [one.as_dict() for one in measured])
 
 
 @bench_app.command("rollout")

@@ -13,7 +13,7 @@ from provisioner.models.identifiers import NodeName, ReleaseDigest
 from provisioner.models.instruction import Hold
 from provisioner.models.inventory import FirmwareSighting, Identity, Inventory
 from provisioner.models.lifecycle import State
-from provisioner.models.node import ExpectedNode, Node
+from provisioner.models.node import ExpectedNode, Node, Place, Which
 from provisioner.models.operation import Progress
 from provisioner.models.secret import Credentials, Secret
 from provisioner.models.turn import Right
@@ -28,6 +28,10 @@ class Nodes(Protocol):
 
     async def all(self) -> Sequence[Node]:
         """Every node, by rack and position."""
+        ...
+
+    async def page(self, which: Which, after: Place | None, limit: int) -> Sequence[Node]:
+        """At most `limit` of those that fit, by rack, position and name, behind the place `after`."""
         ...
 
     async def active(self) -> Sequence[Node]:
@@ -147,8 +151,8 @@ class Documents(Protocol):
         """Say what the node is doing."""
         ...
 
-    async def progress(self) -> Sequence[Progress]:
-        """What every node was doing last."""
+    async def progress(self, nodes: Sequence[NodeName] | None = None) -> Sequence[Progress]:
+        """What every node was doing last; or these."""
         ...
 
     async def put_release(self, release: Release) -> None:

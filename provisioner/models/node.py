@@ -79,3 +79,24 @@ class ExpectedNode:
     bmc: BmcAddress
     serial: str | None = None
     domains: Domains = Domains()
+
+
+Place = tuple[str, int, str]
+"""Rack, position and name: the order of lists."""
+
+
+@dataclass(frozen=True, slots=True)
+class Which:
+    """Which nodes; None: whatever it is."""
+
+    state: State | None = None
+    rack: str | None = None
+    held: bool | None = None
+
+    def fits(self, node: Node) -> bool:
+        """All of it."""
+        return (
+            (self.state is None or node.state is self.state)
+            and (self.rack is None or node.rack == self.rack)
+            and (self.held is None or (node.hold is not None) is self.held)
+        )

@@ -38,7 +38,7 @@ async def explain(world: World, name: NodeName) -> Explanation:
     """Answer `why`. Raises `NotFound`."""
     node = await world.nodes.get(name)
     rule = RULES[node.state]
-    progress = next((one for one in await world.documents.progress() if one.node == name), None)
+    progress = next(iter(await world.documents.progress([name])), None)
     current = progress if progress is not None and rule.operation == progress.operation else None
     return Explanation(
         node=node,

@@ -110,10 +110,12 @@ class SqlDocuments:
         await self._database.write(partial(upsert, table=PROGRESS, values=values))
         self._told[progress.node] = progress
 
-    async def progress(self) -> Sequence[Progress]:
-        """What every node was doing last, by name."""
+    async def progress(self, nodes: Sequence[NodeName] | None = None) -> Sequence[Progress]:
+        """What every node was doing last, by name; or these."""
         columns = PROGRESS.c
         query = select(columns.node, columns.operation, columns.doing, columns.percent, columns.since)
+        if nodes is not None:
+            query = query.where(columns.node.in_(nodes))
         rows = await self._database.read(lambda connection: connection.execute(query.order_by(columns.node)).all())
         return [Progress(NodeName(row[0]), *row[1:]) for row in rows]
 

@@ -45,6 +45,7 @@ NODES = Table(
     METADATA,
     NodeColumns,
     Index(None, "state"),
+    Index(None, "rack", "position", "name"),
     Index(None, "serial_key"),
     Index(None, "uuid_key"),
 )

@@ -1,11 +1,11 @@
 """The nodes and their moves."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, false, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, bindparam, false, func, or_, select, tuple_, update
 
 from provisioner.errors import Conflict, NotFound
 from provisioner.models.audit import AuditEntry
@@ -14,7 +14,7 @@ from provisioner.models.identifiers import NodeName, ReleaseDigest
 from provisioner.models.instruction import Hold
 from provisioner.models.inventory import Identity
 from provisioner.models.lifecycle import State
-from provisioner.models.node import ExpectedNode, Node
+from provisioner.models.node import ExpectedNode, Node, Place, Which
 from provisioner.models.turn import Right
 from provisioner.store import moves
 from provisioner.store.audit import write_audit_if_given
@@ -35,6 +35,8 @@ _BATCH = 500
 
 _BY_NAME = select(*NODE_COLUMNS).where(NODES.c.name == bindparam("name"))
 """Made once: every look at a BMC begins with it."""
+
+_PLACE = (NODES.c.rack, NODES.c.position, NODES.c.name)
 
 Plan = Callable[[Node, str], Move | None]
 """What to change in a node, given the node and the states that it has visited; None for nothing."""
@@ -57,6 +59,12 @@ class SqlNodes:
     async def all(self) -> Sequence[Node]:
         """Every node, by rack and position."""
         query = select(*NODE_COLUMNS).order_by(NODES.c.rack, NODES.c.position, NODES.c.name)
+        return await self._database.read(lambda connection: [node(row) for row in connection.execute(query)])
+
+    async def page(self, which: Which, after: Place | None, limit: int) -> Sequence[Node]:
+        """As the protocol says."""
+        query = select(*NODE_COLUMNS).order_by(*_PLACE).limit(limit)
+        query = query.where(*_fit(which), *([] if after is None else [tuple_(*_PLACE) > tuple_(*after)]))
         return await self._database.read(lambda connection: [node(row) for row in connection.execute(query)])
 
     async def active(self) -> Sequence[Node]:
@@ -162,6 +170,15 @@ class SqlNodes:
         """Compare and swap, with the event and the line of the audit log, in one transaction."""
         change = partial(_move, seen=seen, plan=plan, event=event, audit=audit, right=right)
         return await self._database.write(change, bool)
+
+
+def _fit(which: Which) -> Iterator[ColumnElement[bool]]:
+    if which.state is not None:
+        yield NODES.c.state == which.state.value
+    if which.rack is not None:
+        yield NODES.c.rack == which.rack
+    if which.held is not None:
+        yield NODES.c.hold.is_not(None) if which.held else NODES.c.hold.is_(None)
 
 
 def _move(

@@ -12,7 +12,7 @@ from provisioner.models.identifiers import NodeName, ReleaseDigest
 from provisioner.models.instruction import Hold
 from provisioner.models.inventory import Identity
 from provisioner.models.lifecycle import State
-from provisioner.models.node import ExpectedNode, Node
+from provisioner.models.node import ExpectedNode, Node, Place, Which
 from provisioner.models.turn import Right
 from provisioner.store import moves
 from provisioner.store.moves import Move
@@ -59,6 +59,11 @@ class MemoryNodes:
     async def all(self) -> Sequence[Node]:
         """By rack and position."""
         return sorted((node for node, _ in self.rows.values()), key=lambda node: (node.rack, node.position))
+
+    async def page(self, which: Which, after: Place | None, limit: int) -> Sequence[Node]:
+        """As of the protocol."""
+        fitting = [node for node in await self.all() if which.fits(node)]
+        return [node for node in fitting if after is None or (node.rack, node.position, node.name) > after][:limit]
 
     async def active(self) -> Sequence[Node]:
         """Those that may need something."""

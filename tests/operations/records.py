@@ -44,9 +44,9 @@ class MemoryDocuments:
         """What it does."""
         self.doing[progress.node] = progress
 
-    async def progress(self) -> Sequence[Progress]:
-        """Of every node."""
-        return list(self.doing.values())
+    async def progress(self, nodes: Sequence[NodeName] | None = None) -> Sequence[Progress]:
+        """Of every node, or these."""
+        return [one for one in self.doing.values() if nodes is None or one.node in nodes]
 
     async def put_release(self, release: Release) -> None:
         """Keep it."""

@@ -12,7 +12,7 @@ from provisioner.models.event import EventKind
 from provisioner.models.identifiers import NodeName, ReleaseDigest
 from provisioner.models.inventory import Identity
 from provisioner.models.lifecycle import State
-from provisioner.models.node import Domains, Node
+from provisioner.models.node import Domains, Node, Which
 from provisioner.store.opening import Store, open_store
 from provisioner.store.retention import delete_events
 from tests.store.nodes import N1, N2, START, a_hold, add_nodes, expected, minutes
@@ -278,3 +278,15 @@ async def test_a_caller_that_is_cancelled_leaves_a_whole_change_that_is_told(url
         await told.wait()
     assert (await store.nodes.get(N1)).state is State.IDENTIFIED
     store.close()
+
+
+async def test_a_list_comes_page_by_page_by_place_whatever_is_asked_for(store: Store) -> None:
+    await add_nodes(store, 40)
+    everything = sorted(await store.nodes.all(), key=lambda one: (one.rack, one.position, one.name))
+    for which in (Which(), Which(rack="r02"), Which(state=State.READY), Which(held=False), Which(held=True)):
+        found: list[Node] = []
+        after = None
+        while page := await store.nodes.page(which, after, 7):
+            found += page
+            after = (page[-1].rack, page[-1].position, page[-1].name)
+        assert found == [one for one in everything if which.fits(one)]
