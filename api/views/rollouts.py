@@ -237,6 +237,8 @@ def next_step(rollout: Rollout) -> str:
         wave = rollout.open_wave
         number = wave.number if wave else 0
         return f"look at why, then: firstlight rollout decide {name} --wave {number} --verdict pass|fail --why ..."
+    if rollout.state == "returning" and rollout.paused_by:
+        return "put right what holds the return up, as why says: firstlight node list --held"
     if rollout.state == "needs_human":
         return "look at the nodes in quarantine: each says what to do (firstlight why NODE)"
     return ""
