@@ -1,11 +1,11 @@
 """The nodes and their moves."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, bindparam, false, func, or_, select, tuple_, update
+from sqlalchemy import Connection, bindparam, false, func, or_, select, update
 
 from provisioner.errors import Conflict, NotFound
 from provisioner.models.audit import AuditEntry
@@ -25,6 +25,7 @@ from provisioner.store.inserts import insert
 from provisioner.store.locks import Lock, hold_lock
 from provisioner.store.moves import Move
 from provisioner.store.node_domains import keep_domains
+from provisioner.store.node_pages import page_of
 from provisioner.store.node_rows import NODE_COLUMNS, new_row, node
 from provisioner.store.node_table import NODES
 from provisioner.store.turns import has_right
@@ -35,8 +36,6 @@ _BATCH = 500
 
 _BY_NAME = select(*NODE_COLUMNS).where(NODES.c.name == bindparam("name"))
 """Made once: every look at a BMC begins with it."""
-
-_PLACE = (NODES.c.rack, NODES.c.position, NODES.c.name)
 
 Plan = Callable[[Node, str], Move | None]
 """What to change in a node, given the node and the states that it has visited; None for nothing."""
@@ -63,9 +62,7 @@ class SqlNodes:
 
     async def page(self, which: Which, after: Place | None, limit: int) -> Sequence[Node]:
         """As the protocol says."""
-        query = select(*NODE_COLUMNS).order_by(*_PLACE).limit(limit)
-        query = query.where(*_fit(which), *([] if after is None else [tuple_(*_PLACE) > tuple_(*after)]))
-        return await self._database.read(lambda connection: [node(row) for row in connection.execute(query)])
+        return await self._database.read(partial(page_of, which=which, after=after, limit=limit))
 
     async def active(self) -> Sequence[Node]:
         """Those not at rest; held ones are among them."""
@@ -170,15 +167,6 @@ class SqlNodes:
         """Compare and swap, with the event and the line of the audit log, in one transaction."""
         change = partial(_move, seen=seen, plan=plan, event=event, audit=audit, right=right)
         return await self._database.write(change, bool)
-
-
-def _fit(which: Which) -> Iterator[ColumnElement[bool]]:
-    if which.state is not None:
-        yield NODES.c.state == which.state.value
-    if which.rack is not None:
-        yield NODES.c.rack == which.rack
-    if which.held is not None:
-        yield NODES.c.hold.is_not(None) if which.held else NODES.c.hold.is_(None)
 
 
 def _move(
