@@ -1,15 +1,11 @@
 """A long list, page by page."""
 
-import base64
-import binascii
 from collections.abc import Sequence
 
 import orjson
-from fastapi.exceptions import RequestValidationError
 
+from api.cursors import not_ours, read_cursor, write_cursor
 from provisioner.models.node import Node, Place
-
-_NOT_OURS = {"type": "cursor", "loc": ("query", "cursor"), "msg": "not one of ours; take `next` of the page before"}
 
 
 def place_in(cursor: str | None) -> Place | None:
@@ -31,14 +27,14 @@ def _place(node: Node) -> Place:
 
 
 def _write(place: Place) -> str:
-    return base64.urlsafe_b64encode(orjson.dumps(place)).decode().rstrip("=")
+    return write_cursor(orjson.dumps(place).decode())
 
 
 def _read(cursor: str) -> Place:
     try:
-        rack, position, name = orjson.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-        if isinstance(rack, str) and isinstance(position, int) and isinstance(name, str):
-            return rack, position, name
-    except (binascii.Error, ValueError, TypeError):
-        pass
-    raise RequestValidationError([_NOT_OURS])
+        rack, position, name = orjson.loads(read_cursor(cursor))
+    except (ValueError, TypeError) as error:
+        raise not_ours() from error
+    if not (isinstance(rack, str) and isinstance(position, int) and isinstance(name, str)):
+        raise not_ours()
+    return rack, position, name

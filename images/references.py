@@ -1,12 +1,11 @@
 """Which image a profile's name stands for now: `<data_dir>/images/<name>.json`, always replaced as a whole."""
 
 import json
-import os
-import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from images.digest import Digest, DigestError, parse_digest
+from images.whole_files import write_whole
 
 SCHEMA = "firstlight.image-reference/1"
 
@@ -49,18 +48,8 @@ def read_reference(data_dir: Path, name: str) -> Reference | None:
 def write_reference(data_dir: Path, reference: Reference) -> None:
     """Point the name at the image; who reads meanwhile finds the old reference or the new one."""
     path = _place(data_dir, reference.name)
-    path.parent.mkdir(parents=True, exist_ok=True)
     content = json.dumps({"schema": SCHEMA, **asdict(reference)}, indent=2, sort_keys=True)
-    with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, prefix=".new-", delete=False) as new:
-        try:
-            new.write(f"{content}\n")
-            new.flush()
-            os.fsync(new.fileno())
-            Path(new.name).chmod(0o644)
-            Path(new.name).replace(path)
-        except BaseException:
-            Path(new.name).unlink(missing_ok=True)
-            raise
+    write_whole(path, f"{content}\n".encode())
 
 
 def _place(data_dir: Path, name: str) -> Path:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO
 
 from images.digest import Digest, digest_of, hex_of, parse_digest
+from images.whole_files import sync_directory
 
 _BLOCK_BYTES = 2**20
 
@@ -152,15 +153,6 @@ class ArtefactStore:
                 Path(new.name).unlink(missing_ok=True)
                 raise
         sync_directory(place.parent)
-
-
-def sync_directory(directory: Path) -> None:
-    """Bring the names in a directory to the disk."""
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _count_as_new(path: Path) -> None:

@@ -16,10 +16,11 @@ from images.manifest import ImageManifest
 from images.oci.index import change_index, read_index, replace_file
 from images.oci.published import keep_image
 from images.references import Reference, write_reference
-from images.store import ArtefactAbsentError, ArtefactStore, sync_directory
+from images.store import ArtefactAbsentError, ArtefactStore
 from images.trust.folder import TrustFolder
 from images.trust.keys import Role
 from images.trust.repository import Signers, Target, renew_timestamp
+from images.whole_files import sync_directory
 
 
 @dataclass(frozen=True, slots=True)

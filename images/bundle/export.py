@@ -11,9 +11,10 @@ from images.bundle.archive import Writer
 from images.bundle.contents import INDEX, Contents, blob_name, head_json
 from images.oci.index import LAYOUT, index_json, read_index
 from images.oci.published import statements_in
-from images.store import ArtefactStore, sync_directory
+from images.store import ArtefactStore
 from images.trust.folder import TrustFolder
 from images.trust.repository import Target, files_of
+from images.whole_files import sync_directory
 
 
 @dataclass(frozen=True, slots=True)

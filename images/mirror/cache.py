@@ -1,8 +1,6 @@
 """The cache folder: files by digest, what is on its way, and repositories made of them."""
 
 import fcntl
-import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -44,21 +42,6 @@ class MirrorCache:
         with (self.root / f"{name}.lock").open("w") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file that others see whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".new-", delete=False) as new:
-        try:
-            new.write(content)
-            new.flush()
-            os.fsync(new.fileno())
-            Path(new.name).chmod(0o644)
-            Path(new.name).replace(path)
-        except BaseException:
-            Path(new.name).unlink(missing_ok=True)
-            raise
 
 
 @contextmanager

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import orjson
 
-from images.mirror.cache import MirrorCache, write_whole
+from images.mirror.cache import MirrorCache
 from images.mirror.deb import DebError, control
 from images.mirror.errors import MirrorError
+from images.whole_files import write_whole
 from profiles.images.package_index import IndexFaultError, Package, read_packages
 
 

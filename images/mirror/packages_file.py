@@ -10,8 +10,8 @@ from pathlib import Path
 
 import orjson
 
-from images.mirror.cache import write_whole
 from images.mirror.release import IndexFile
+from images.whole_files import write_whole
 from profiles.images.package_index import IndexFaultError, Package, read_packages
 
 _FIELDS = tuple(one.name for one in fields(Package))

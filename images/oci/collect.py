@@ -12,7 +12,8 @@ from images.oci.holdings import Holdings
 from images.oci.index import Entry, change_index, entry_of, parts_of, read_index
 from images.oci.published import STATEMENT_TYPE, parse_statement_manifest
 from images.oci.reachability import Blob, Links, collectable
-from images.store import ArtefactAbsentError, ArtefactStore, sync_directory
+from images.store import ArtefactAbsentError, ArtefactStore
+from images.whole_files import sync_directory
 
 _LEFTOVER_GRACE = timedelta(hours=24)
 """Also where the grace of files is shorter: who writes a large file needs hours."""

@@ -5,8 +5,6 @@ https://github.com/opencontainers/image-spec, image-layout.md. Both are always r
 
 import base64
 import json
-import os
-import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +12,8 @@ from typing import Any
 
 from images.digest import Digest, DigestError, parse_digest
 from images.manifest import ARTIFACT_TYPE, MANIFEST_TYPE, OLD_SCHEMA
-from images.store import ArtefactError, ArtefactStore, sync_directory
+from images.store import ArtefactError, ArtefactStore
+from images.whole_files import sync_directory, write_whole
 
 INDEX_TYPE = "application/vnd.oci.image.index.v1+json"
 OLD_TYPE = f"application/vnd.{OLD_SCHEMA.replace('/', '.v')}+json"
@@ -113,18 +112,7 @@ def parts_of(content: bytes) -> Mapping[Digest, int]:
 
 def replace_file(path: Path, content: bytes, unfinished: Path) -> None:
     """Write a small file; who reads meanwhile finds the old one or the new one, also after a power loss."""
-    for folder in (path.parent, unfinished):
-        folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=unfinished, prefix="file-", delete=False) as new:
-        try:
-            new.write(content)
-            new.flush()
-            os.fsync(new.fileno())
-            Path(new.name).chmod(0o644)
-            Path(new.name).replace(path)
-        except BaseException:
-            Path(new.name).unlink(missing_ok=True)
-            raise
+    write_whole(path, content, through=unfinished)
     sync_directory(path.parent)
 
 

@@ -14,7 +14,8 @@ from pathlib import Path
 
 from images.digest import Digest, hex_of, parse_digest
 from images.oci.index import replace_file
-from images.store import ArtefactError, ArtefactStore, sync_directory
+from images.store import ArtefactError, ArtefactStore
+from images.whole_files import sync_directory
 
 _HOLDER = re.compile(r"[a-z0-9][a-z0-9._-]{0,99}", re.ASCII)
 

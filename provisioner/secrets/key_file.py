@@ -6,6 +6,7 @@ from pathlib import Path
 
 from cryptography.fernet import Fernet
 
+from images.whole_files import sync_directory
 from provisioner.errors import BadInput
 
 _PRIVATE = 0o600
@@ -35,7 +36,7 @@ def add_key(path: Path) -> None:
     keys = (Fernet.generate_key(), *read_keys(path))
     fresh = _write_beside(path, b"".join(key + b"\n" for key in keys))
     fresh.replace(path)
-    _sync_directory(path.parent)
+    sync_directory(path.parent)
 
 
 def _create(path: Path) -> None:
@@ -49,7 +50,7 @@ def _create(path: Path) -> None:
             return
         finally:
             fresh.unlink()
-        _sync_directory(path.parent)
+        sync_directory(path.parent)
     except OSError as error:
         raise BadInput(f"{path}: cannot create the key file: {error}") from error
 
@@ -62,14 +63,6 @@ def _write_beside(path: Path, content: bytes) -> Path:
         file.flush()
         os.fsync(descriptor)
     return fresh
-
-
-def _sync_directory(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _refuse_readable_by_others(path: Path) -> None:

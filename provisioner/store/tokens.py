@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy import Column, Connection, LargeBinary, Named, Table, Text, TypedColumns, delete, select, update
 
+from images.whole_files import sync_directory
 from provisioner.capabilities.tokens import UNLIMITED, TokenHolder, TokenRecord, TokenTerms
 from provisioner.errors import BadInput, Conflict, NotFound
 from provisioner.models.audit import AuditEntry
@@ -185,8 +186,4 @@ def _write_private(path: Path, token: Secret) -> None:
         file.flush()
         os.fsync(descriptor)
     fresh.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    sync_directory(path.parent)
