@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from profiles.fields import Duration, Name, Profile, Text, Whole
 from profiles.problems import refuse
 from provisioner.models.scheduling import CheckpointThenRequeue, DrainPolicy, WaitForJobs
+from provisioner.rollout.inventory import Pool
 from provisioner.rollout.spec import Floor, Soak
 from provisioner.rollout.windows import Window
 
@@ -120,6 +121,17 @@ class PoolSettings(Profile):
     follow: FollowSettings | None = None
     keep_back: bool = False
     age_alarm: Duration = Field(default="90d", validate_default=True)
+
+    def pool(self, name: str, domain_nodes: int = 1) -> Pool:
+        """For the core. `domain_nodes`: nodes that move together; who only asks which nodes are of it leaves it out."""
+        return Pool(
+            name=name,
+            hardware_class=self.hardware_class,
+            domain_nodes=domain_nodes,
+            racks=frozenset(self.racks),
+            nodes=frozenset(self.nodes),
+            precious=frozenset(self.precious),
+        )
 
     def policy(self) -> DrainPolicy:
         """For the scheduler. The rollout itself keeps the deadline."""

@@ -37,11 +37,11 @@ async def keep_rollouts(
 
 async def look(clock: Clock, rollouts: Rollouts, controller: Controller, holder: str) -> None:
     """Once at every rollout that is not closed and whose lease can be had."""
-    for name in await rollouts.unended():
+    for one in await rollouts.unended():
         try:
-            await _steps(clock, rollouts, controller, name, holder)
+            await _steps(clock, rollouts, controller, one.name, holder)
         except Exception:  # noqa: BLE001  one rollout's trouble is not the others'
-            _log.exception("rollout_not_stepped", rollout=name)
+            _log.exception("rollout_not_stepped", rollout=one.name)
 
 
 async def _steps(clock: Clock, rollouts: Rollouts, controller: Controller, name: str, holder: str) -> None:

@@ -35,8 +35,8 @@ class Rollouts(Protocol):
         """
         ...
 
-    async def unended(self) -> Sequence[str]:
-        """Names of those that are not closed, oldest first."""
+    async def unended(self) -> Sequence[Glance]:
+        """Those that are not closed, oldest first."""
         ...
 
     async def history(self, name: str) -> Sequence[Line]:

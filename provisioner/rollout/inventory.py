@@ -65,8 +65,13 @@ def stock(pool: Pool, nodes: Iterable[Node], bundles: Mapping[ReleaseDigest, str
     return Stock(units, frozenset(broken), left_out)
 
 
+def is_leaving(node: Node) -> bool:
+    """On its way out, or gone."""
+    return node.state in _OUT or node.held_from in _OUT
+
+
 def _reason_to_leave_out(node: Node) -> str | None:
-    if node.state in _OUT or node.held_from in _OUT:
+    if is_leaving(node):
         return "it is on its way out"
     if node.release is None or node.observed_image is None:
         return "it was never ready yet"

@@ -36,8 +36,6 @@ class Sight:
     ticket: BootTicket | None = None
     """The newest, whether it has booted or not."""
     scheduled: Scheduled = field(default_factory=Scheduled)
-    boot_seconds: float | None = None
-    bandwidth: float | None = None
 
 
 def facts_of(
@@ -62,8 +60,6 @@ def facts_of(
         burned_in=passed,
         failure=told or _failure(sight, task),
         image_refused=_refused(sight.ticket, node),
-        boot_seconds=sight.boot_seconds,
-        bandwidth=sight.bandwidth,
     )
 
 

@@ -65,7 +65,8 @@ class Metric(StrEnum):
     """Lower is worse."""
 
 
-def _default_caps() -> Mapping[DomainKind, int]:
+def default_caps() -> Mapping[DomainKind, int]:
+    """One unit at a time of what fails as a whole."""
     return {DomainKind.LEAF: 1, DomainKind.POWER: 1}
 
 
@@ -86,7 +87,7 @@ class Spec:
     soak: Soak = field(default_factory=Soak)
     canaries_per_kind: int = 1
     """Coverage: units of each hardware class and firmware baseline in the first wave."""
-    caps: Mapping[DomainKind, int] = field(default_factory=_default_caps)
+    caps: Mapping[DomainKind, int] = field(default_factory=default_caps)
     """Units in hand at once in one domain of a kind."""
     drain_deadline: timedelta = timedelta(minutes=30)
     deadlines: Mapping[Action, timedelta] = field(default_factory=dict)

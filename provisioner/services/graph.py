@@ -11,7 +11,6 @@ from provisioner.errors import NotFound
 from provisioner.models.identifiers import ReleaseDigest
 from provisioner.pool_settings import PoolSettings
 from provisioner.promotion.edges import Edge, edge
-from provisioner.services.pools import members_of
 
 _MOST = 100
 """Releases that are looked at, newest first, beside those that nodes run."""
@@ -47,7 +46,7 @@ class Graph:
 
 async def graph(world: World, promotion: PromotionWorld, rollouts: Rollouts, name: str, pool: PoolSettings) -> Graph:
     """Raises nothing for a pool without nodes: its releases are told all the same."""
-    members = [node for node in await world.nodes.all() if members_of(name, pool).has(node)]
+    members = list(filter(pool.pool(name).has, await world.nodes.all()))
     running = {node.release for node in members if node.release is not None}
     known = await promotion.releases.page(pool.hardware_class, None, _MOST)
     digests = running | {ReleaseDigest(one.digest) for one in known}

@@ -12,7 +12,7 @@ from provisioner.models.channel import Channel, Pointer
 from provisioner.models.identifiers import ReleaseDigest
 from provisioner.models.node import Node
 from provisioner.pool_settings import PoolSettings
-from provisioner.rollout.inventory import SERVING, Pool
+from provisioner.rollout.inventory import SERVING
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,20 +41,15 @@ async def pools(
 ) -> list[PoolState]:
     """Every pool, by name."""
     nodes = await world.nodes.all()
-    at_work = {(await rollouts.get(name)).rollout.plan.spec.pool: name for name in await rollouts.unended()}
+    at_work = {one.pool: one.name for one in await rollouts.unended()}
     now = world.clock.now()
     found = []
     for name, pool in sorted(settings.items()):
         channel = Channel(pool.follow.channel) if pool.follow else Channel.PRODUCTION
         pointer = await channels.pointer(channel, pool.hardware_class)
-        members = [node for node in nodes if members_of(name, pool).has(node)]
+        members = list(filter(pool.pool(name).has, nodes))
         found.append(_state(name, pool, members, at_work.get(name), pointer, now))
     return found
-
-
-def members_of(name: str, settings: PoolSettings) -> Pool:
-    """For asking which nodes are of it; what moves together does not matter there."""
-    return Pool(name, settings.hardware_class, 1, frozenset(settings.racks), frozenset(settings.nodes))
 
 
 def _state(

@@ -28,7 +28,7 @@ _AT_WORK = frozenset({RolloutState.RUNNING, RolloutState.PAUSED, RolloutState.RE
 
 
 @dataclass(slots=True)
-class Hold:
+class Memory:
     """What this worker remembers of a rollout between two looks; another one starts without it."""
 
     eyes: Eyes
@@ -43,7 +43,7 @@ class Controller:
     def __init__(self, world: World, rollouts: Rollouts, turns: Turns, schedulers: Mapping[str, Jobs]) -> None:
         """`schedulers`: of each pool."""
         self._world, self._rollouts, self._turns, self._schedulers = world, rollouts, turns, schedulers
-        self._holds: dict[str, Hold] = {}
+        self._memories: dict[str, Memory] = {}
 
     async def go_on(self, name: str, epoch: int) -> bool:
         """One look at one rollout, whose lease we have; True when there may be more to do at once."""
@@ -51,51 +51,51 @@ class Controller:
         rollout = take_over(kept.rollout, epoch)
         if rollout.state not in _AT_WORK or rollout.closed_at is not None:
             return False
-        hold, now = self._hold(rollout), self._world.clock.now()
-        observations = await hold.eyes.look(rollout, hold.failures, _since(rollout, now))
+        memory, now = self._memory(rollout), self._world.clock.now()
+        observations = await memory.eyes.look(rollout, memory.failures, _since(rollout, now))
         after, intents = step(rollout, observations, now)
         saved = await self._rollouts.keep(kept, after, now, told=list(told(kept.rollout, after)))
         if saved is None:
-            self._holds.pop(name, None)
+            self._memories.pop(name, None)
             return True
-        hold.kept = saved
-        hold.failures = await hold.hands.act(_wanted(intents, after))
+        memory.kept = saved
+        memory.failures = await memory.hands.act(_wanted(intents, after))
         if after.closed_at is not None:
-            self._holds.pop(name, None)
+            self._memories.pop(name, None)
         return bool(intents)
 
     async def tidy(self) -> None:
         """Give back what a person has put right after its rollout had ended: out of quarantine, ready again."""
         held = await self._turns.held()
-        open_ones = set(await self._rollouts.unended()) if held else set()
+        open_ones = {one.name for one in await self._rollouts.unended()} if held else set()
         left = [node for node, rollout in held.items() if rollout not in open_ones]
         for name, turn in (await self._turns.of(left)).items():
             node = await self._world.nodes.get(name)
             if turn.holder is None or node.hold is not None or node.state not in SERVING:
                 continue
             kept = await self._load(turn.holder)
-            hands = self._hold(kept.rollout).hands
+            hands = self._memory(kept.rollout).hands
             for action in (Action.LABEL, Action.UNCORDON):
                 await hands.act((_late(kept.rollout, action, turn, node.release),))
-            self._holds.pop(turn.holder, None)
+            self._memories.pop(turn.holder, None)
 
     async def _load(self, name: str) -> Kept:
-        hold = self._holds.get(name)
-        if hold is not None and hold.kept is not None:
-            if hold.kept.revision == await self._rollouts.revision(name):
-                return hold.kept
-            hold.kept = None
+        memory = self._memories.get(name)
+        if memory is not None and memory.kept is not None:
+            if memory.kept.revision == await self._rollouts.revision(name):
+                return memory.kept
+            memory.kept = None
         return await self._rollouts.get(name)
 
-    def _hold(self, rollout: Rollout) -> Hold:
+    def _memory(self, rollout: Rollout) -> Memory:
         spec = rollout.plan.spec
-        if spec.name not in self._holds:
+        if spec.name not in self._memories:
             scheduler = self._schedulers.get(spec.pool)
             if scheduler is None:
                 raise NotFound(f"pool {spec.pool} of rollout {spec.name} is not in site.yaml any more: put it back")
             eyes, hands = Eyes(self._world, self._turns, scheduler), Hands(self._world, self._turns, scheduler)
-            self._holds[spec.name] = Hold(eyes, hands)
-        return self._holds[spec.name]
+            self._memories[spec.name] = Memory(eyes, hands)
+        return self._memories[spec.name]
 
 
 def _late(rollout: Rollout, action: Action, turn: Turn, release: ReleaseDigest | None) -> Intent:

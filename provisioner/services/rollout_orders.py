@@ -13,10 +13,9 @@ from provisioner.models.lifecycle import State
 from provisioner.pool_settings import PoolSettings
 from provisioner.promotion.edges import edge
 from provisioner.rollout.intent import Action
-from provisioner.rollout.spec import Floor, Metric, ReturnScope, Soak, Spec
+from provisioner.rollout.spec import Floor, Metric, ReturnScope, Soak, Spec, default_caps
 from provisioner.rollout.unit import DomainKind
 
-_CAPS: Mapping[DomainKind, int] = {DomainKind.LEAF: 1, DomainKind.POWER: 1}
 _SLACK = 2.0
 _BOOT = (State.INVENTORIED, State.CONFIGURING_BIOS, State.BOOTING)
 _LEAST = timedelta(minutes=5)
@@ -65,7 +64,7 @@ def spec_of(order: Order, pool: PoolSettings, release: Release, old: Release | N
         firmware_by_reboot=True,
         windows=() if order.ignore_windows else tuple(one.window() for one in pool.windows),
         soak=order.soak or pool.soaks(),
-        caps=_CAPS if order.caps is None else order.caps,
+        caps=default_caps() if order.caps is None else order.caps,
         canaries_per_kind=order.canaries or pool.canaries,
         drain_deadline=order.drain_deadline or pool.drain_deadline,
         deadlines={**_deadlines(release, clock), **order.deadlines},

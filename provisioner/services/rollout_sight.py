@@ -8,16 +8,13 @@ from provisioner.capabilities.jobs import Jobs
 from provisioner.capabilities.rollouts import Turns
 from provisioner.capabilities.world import World
 from provisioner.errors import NotFound
-from provisioner.models.boot import BootTicket
 from provisioner.models.identifiers import NodeName, ReleaseDigest
-from provisioner.models.lifecycle import State
 from provisioner.models.node import Node
 from provisioner.models.turn import Turn
+from provisioner.rollout.inventory import is_leaving
 from provisioner.rollout.observation import Failure, Observations
 from provisioner.rollout.sight import Scheduled, Sight, facts_of
 from provisioner.rollout.state import AT_REST, Rollout, UnitTask
-
-_GONE = frozenset({State.DECOMMISSIONING, State.DECOMMISSIONED})
 
 
 class Eyes:
@@ -47,17 +44,14 @@ class Eyes:
                 node=node,
                 turn=turns.get(name),
                 booted=booted.get(name),
-                ticket=await self._ticket(node) if in_hand and node.hold is not None else None,
+                ticket=await self._world.boots.latest(name) if in_hand and node.hold is not None else None,
                 scheduled=scheduled.get(name, Scheduled()),
             )
             facts = facts_of(sight, rollout.plan.spec.name, images, task, _failure(failures.get(name), task))
             if facts != rollout.facts.get(name):
                 changed[name] = facts
-        gone = {name for name in names if name not in nodes or _is_gone(nodes[name])}
+        gone = {name for name in names if name not in nodes or is_leaving(nodes[name])}
         return Observations(changed=changed, heard=heard, removed=frozenset(gone - rollout.gone))
-
-    async def _ticket(self, node: Node) -> BootTicket | None:
-        return await self._world.boots.latest(node.name)
 
     async def _images_of(
         self, rollout: Rollout, nodes: Mapping[NodeName, Node], turns: Mapping[NodeName, Turn]
@@ -79,7 +73,3 @@ def _failure(failure: Failure | None, task: UnitTask | None) -> Failure | None:
     if failure is None or task is None:
         return None
     return failure if (failure.attempt, failure.generation) == (task.attempt, task.generation) else None
-
-
-def _is_gone(node: Node) -> bool:
-    return node.state in _GONE or node.held_from in _GONE

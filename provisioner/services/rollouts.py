@@ -1,6 +1,7 @@
 """What people may ask about rollouts and do to them."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -16,7 +17,7 @@ from provisioner.models.node import Node
 from provisioner.pool_settings import PoolSettings
 from provisioner.promotion.edges import edge
 from provisioner.rollout import people
-from provisioner.rollout.inventory import Pool, Stock, stock
+from provisioner.rollout.inventory import Stock, stock
 from provisioner.rollout.kept import Kept
 from provisioner.rollout.plan import Plan, plan
 from provisioner.rollout.spec import ReturnScope
@@ -31,6 +32,7 @@ _TRIES = 20
 class Planned:
     """A plan, and who is not in it."""
 
+    release: Release
     plan: Plan
     left_out: Mapping[NodeName, str]
     broken: frozenset[str]
@@ -52,22 +54,17 @@ class RolloutDesk:
         hardware = release.hardware_class
         if hardware.name != settings.hardware_class:
             raise Conflict(f"{release.name} is for {hardware.name}, and pool {order.pool} is {settings.hardware_class}")
-        nodes = await self._world.nodes.all()
-        found = await self._stock(order.pool, settings, release, nodes)
-        await self._refuse_no_way(order, release, found)
+        nodes = [node for node in await self._world.nodes.all() if settings.pool(order.pool).has(node)]
+        running = await self._running(nodes)
+        in_domain = hardware.nvlink_domain_size // hardware.gpu_count if hardware.gpu_count else 1
+        bundles = {digest: one.firmware.name for digest, one in running.items()}
+        found = stock(settings.pool(order.pool, max(1, in_domain)), nodes, bundles)
+        _refuse_no_way(order, release, [running[digest] for digest in sorted({one.release for one in found.units})])
         rejected = [one for one in await self._rollouts.rejected() if one.release == release.digest]
-        spec = spec_of(order, settings, release, await self._old(found), self._world.clock)
+        old = _most(found)
+        spec = spec_of(order, settings, release, running[old] if old else None, self._world.clock)
         planned = plan(spec, found.units, broken=found.broken, rejected={one.hardware_class for one in rejected})
-        return Planned(planned, found.left_out, frozenset(found.broken))
-
-    async def _refuse_no_way(self, order: Order, release: Release, found: Stock) -> None:
-        """Every node of the pool has a way from what it runs."""
-        findings = []
-        for digest in sorted({unit.release for unit in found.units} - {ReleaseDigest(release.digest)}):
-            old = await self._world.documents.release(digest)
-            findings += [("/release", f"from {old.name}: {why}") for why in edge(old, release).refusals]
-        if findings:
-            raise Refused(order.name, findings)
+        return Planned(release, planned, found.left_out, frozenset(found.broken))
 
     async def create(self, order: Order, who: str, *, request: str = "") -> tuple[Kept, bool]:
         """Plan it and keep the plan; True when it is new. The same order under the same name is the same rollout."""
@@ -78,7 +75,7 @@ class RolloutDesk:
             pass
         planned = await self.plan(order)
         now = self._world.clock.now()
-        await self._world.documents.put_release(await self._release(order.release))
+        await self._world.documents.put_release(planned.release)
         if order.supersedes is not None:
             change = partial(people.supersede, successor=order.name, now=now)
             await self._change(order.supersedes, "supersede", change, who, request=request)
@@ -89,7 +86,7 @@ class RolloutDesk:
         )
         if not await self._rollouts.add(kept, audit=audit):
             return self._same(await self._rollouts.get(order.name), asked), False
-        return await self._rollouts.get(order.name), True
+        return kept, True
 
     async def approve(self, name: str, who: str, *, request: str = "") -> Kept:
         """A person answers for it."""
@@ -143,8 +140,8 @@ class RolloutDesk:
 
     async def _refuse_while_another_runs(self, rollout: Rollout) -> None:
         for other in await self._rollouts.unended():
-            if (await self._rollouts.get(other)).rollout.plan.spec.pool == rollout.plan.spec.pool:
-                raise Conflict(f"rollout {other} is at work in the same pool: let it end, or return that one")
+            if other.pool == rollout.plan.spec.pool:
+                raise Conflict(f"rollout {other.name} is at work in the same pool: let it end, or return that one")
 
     async def _change(
         self, name: str, verb: str, change: Callable[[Rollout], Rollout], who: str, *, request: str
@@ -156,8 +153,9 @@ class RolloutDesk:
                 return seen
             at = self._world.clock.now()
             audit = AuditEntry(at, who, f"rollout.{verb}", name, request=request)
-            if await self._rollouts.keep(seen, now, at, told=[f"{verb} by {who}"], audit=audit):
-                return await self._rollouts.get(name)
+            kept = await self._rollouts.keep(seen, now, at, told=[f"{verb} by {who}"], audit=audit)
+            if kept is not None:
+                return kept
             await asyncio.sleep(0.05)
         raise Conflict(f"{name} changes all the time: try again")
 
@@ -183,33 +181,22 @@ class RolloutDesk:
         except BadInput as error:
             raise Conflict(str(error)) from error
 
-    async def _stock(self, name: str, settings: PoolSettings, release: Release, nodes: Sequence[Node]) -> Stock:
-        hardware = release.hardware_class
-        in_domain = hardware.nvlink_domain_size // hardware.gpu_count if hardware.gpu_count else 1
-        pool = pool_of(name, settings, max(1, in_domain))
-        there = {node.release for node in nodes if pool.has(node) and node.release is not None}
-        bundles = {}
-        for digest in there:
-            bundles[digest] = (await self._world.documents.release(digest)).firmware.name
-        return stock(pool, nodes, bundles)
-
-    async def _old(self, found: Stock) -> Release | None:
-        """What most of the pool runs."""
-        counted: dict[ReleaseDigest, int] = {}
-        for unit in found.units:
-            counted[unit.release] = counted.get(unit.release, 0) + len(unit.nodes)
-        if not counted:
-            return None
-        return await self._world.documents.release(min(counted, key=lambda one: (-counted[one], one)))
+    async def _running(self, nodes: Sequence[Node]) -> Mapping[ReleaseDigest, Release]:
+        """Every release that they should run; each is read once."""
+        digests = {node.release for node in nodes if node.release is not None}
+        return {digest: await self._world.documents.release(digest) for digest in digests}
 
 
-def pool_of(name: str, settings: PoolSettings, domain_nodes: int) -> Pool:
-    """For the core."""
-    return Pool(
-        name=name,
-        hardware_class=settings.hardware_class,
-        domain_nodes=domain_nodes,
-        racks=frozenset(settings.racks),
-        nodes=frozenset(settings.nodes),
-        precious=frozenset(settings.precious),
-    )
+def _refuse_no_way(order: Order, release: Release, running: Sequence[Release]) -> None:
+    """Every node of the pool has a way from what it runs."""
+    findings = [("/release", f"from {old.name}: {why}") for old in running for why in edge(old, release).refusals]
+    if findings:
+        raise Refused(order.name, findings)
+
+
+def _most(found: Stock) -> ReleaseDigest | None:
+    """What most nodes of the units run."""
+    counted: Counter[ReleaseDigest] = Counter()
+    for unit in found.units:
+        counted[unit.release] += len(unit.nodes)
+    return min(counted, key=lambda one: (-counted[one], one), default=None)

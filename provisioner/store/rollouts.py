@@ -25,6 +25,7 @@ from provisioner.store.rollout_documents import facts_json, head_json, plan_json
 from provisioner.store.rollout_tables import REJECTED, ROLLOUT_LINES, ROLLOUT_NODES, ROLLOUT_UNITS, ROLLOUTS
 
 _C = ROLLOUTS.c
+_SHOWN = (_C.name, _C.pool, _C.release, _C.state, _C.why, _C.who, _C.created_at, _C.closed_at)
 _BATCH = 500
 """Rows per statement."""
 
@@ -56,10 +57,10 @@ class SqlRollouts:
         """As the protocol says."""
         return await self._database.read(partial(_page, state=state, after=after, limit=limit))
 
-    async def unended(self) -> Sequence[str]:
+    async def unended(self) -> Sequence[Glance]:
         """As the protocol says."""
-        query = select(_C.name).where(_C.closed_at.is_(None)).order_by(_C.created_at)
-        return await self._database.read(lambda connection: list(connection.scalars(query)))
+        query = select(*_SHOWN).where(_C.closed_at.is_(None)).order_by(_C.created_at)
+        return await self._database.read(lambda connection: [_glance(row) for row in connection.execute(query)])
 
     async def history(self, name: str) -> Sequence[Line]:
         """Oldest first."""
@@ -117,11 +118,9 @@ def _add(connection: Connection, *, kept: Kept, audit: AuditEntry | None) -> boo
         "leased_until": None,
         **_head(rollout),
     }
-    if connection.scalar(select(_C.name).where(_C.name == kept.name)) is not None:
-        return False
-    _refuse_second(connection, rollout)
     if not insert_if_new(connection, table=ROLLOUTS, values=values):
         return False
+    _refuse_second(connection, rollout)
     _tell(connection, kept.name, kept.created_at, [f"planned by {kept.who}"])
     write_audit_if_given(connection, audit)
     return True
@@ -129,11 +128,12 @@ def _add(connection: Connection, *, kept: Kept, audit: AuditEntry | None) -> boo
 
 def _refuse_second(connection: Connection, rollout: Rollout) -> None:
     """A pool has one at a time; one that waits to be superseded may be followed."""
-    open_ones = select(_C.name, _C.head).where(_C.pool == rollout.plan.spec.pool, _C.closed_at.is_(None))
-    for row in connection.execute(open_ones):
-        if json.loads(row.head)["superseded_by"] != rollout.plan.spec.name:
+    spec = rollout.plan.spec
+    others = (_C.pool == spec.pool, _C.name != spec.name, _C.closed_at.is_(None))
+    for row in connection.execute(select(_C.name, _C.head).where(*others)):
+        if json.loads(row.head)["superseded_by"] != spec.name:
             raise Conflict(
-                f"pool {rollout.plan.spec.pool} has rollout {row.name}, which has not ended: wait for its end, abort "
+                f"pool {spec.pool} has rollout {row.name}, which has not ended: wait for its end, abort "
                 f"it, or have the new one supersede it"
             )
 
@@ -156,8 +156,7 @@ def _kept(row: AnyRow, tasks: Mapping[str, str], facts: Mapping[str, str]) -> Ke
 
 
 def _page(connection: Connection, *, state: RolloutState | None, after: str | None, limit: int) -> list[Glance]:
-    shown = (_C.name, _C.pool, _C.release, _C.state, _C.why, _C.who, _C.created_at, _C.closed_at)
-    query = select(*shown).order_by(_C.created_at.desc(), _C.name.desc()).limit(limit)
+    query = select(*_SHOWN).order_by(_C.created_at.desc(), _C.name.desc()).limit(limit)
     if state is not None:
         query = query.where(_C.state == state.value)
     if after is not None:

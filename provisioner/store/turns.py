@@ -1,11 +1,12 @@
 """Slots and leases of nodes, in SQL."""
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import asdict
 from datetime import datetime
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, and_, func, select, update
 
 from provisioner.models.identifiers import NodeName, ReleaseDigest
 from provisioner.models.lifecycle import State
@@ -87,20 +88,7 @@ def _reserve(
     connection: Connection, *, node: NodeName, intent: Intent, came_from: State, blue: ReleaseDigest | None
 ) -> bool:
     """Taken again, it stays as it is but for the epoch: where it came from is what it was at first."""
-    nothing = Turn(node)
-    new = {
-        "node": node,
-        "holder": None,
-        "epoch": nothing.epoch,
-        "effect": "",
-        "came_from": None,
-        "cordoned": False,
-        "label": None,
-        "active": None,
-        "blue": None,
-        "green": None,
-    }
-    insert_if_new(connection, table=TURNS, values=new)
+    insert_if_new(connection, table=TURNS, values=asdict(Turn(node)))
     again = {"epoch": intent.epoch, "effect": intent.effect}
     if connection.execute(update(TURNS).where(*_is_right(node, right_of(intent))).values(again)).rowcount:
         return True
@@ -128,9 +116,12 @@ def _booted(connection: Connection, *, nodes: list[NodeName]) -> dict[NodeName, 
     """Of each node the registered ticket with the greatest generation and attempt."""
     found: dict[NodeName, Booted] = {}
     for some in _batches(nodes):
-        query = select(_T.node, _T.generation, _T.booted_image, _T.registered_at)
-        registered = query.where(_T.node.in_(some), _T.boot_id.is_not(None)).order_by(_T.generation, _T.attempt)
-        for row in connection.execute(registered):
+        registered = (_T.node.in_(some), _T.boot_id.is_not(None))
+        last = select(_T.node, func.max(_T.generation).label("generation")).where(*registered).group_by(_T.node)
+        newest = last.subquery()
+        of_last = and_(_T.node == newest.c.node, _T.generation == newest.c.generation)
+        query = select(_T.node, _T.generation, _T.booted_image, _T.registered_at).join(newest, of_last)
+        for row in connection.execute(query.where(*registered).order_by(_T.attempt)):
             found[NodeName(row.node)] = Booted(
                 NodeName(row.node), row.generation, row.booted_image or "", row.registered_at
             )
