@@ -31,6 +31,11 @@ def site(tmp_path: Path, key_cipher: Cipher) -> Iterator[Site]:
 @pytest.fixture
 def green(site: Site) -> Release:
     """The release to go to."""
+    return blue_and_green(site)[1]
+
+
+def blue_and_green(site: Site) -> tuple[Release, Release]:
+    """Every node is ready with the first; the second is known."""
     blue = quick_release(site.files.image, heartbeat=timedelta(seconds=1))
     bios = blue.bios.model_copy(update={"attributes": {**blue.bios.attributes, "Green": "Enabled"}})
     green = blue.model_copy(update={"name": "green", "bios": bios})
@@ -40,7 +45,7 @@ def green(site: Site) -> Release:
         site.run(site.store.nodes.assign(node.name, CLASS, ReleaseDigest(blue.digest)))
         site.run(site.store.nodes.observe_image(node.name, blue.image_digest, node.state_since))
         site.move(State.READY, node.name)
-    return green
+    return blue, green
 
 
 def order(green: Release, **more: object) -> dict[str, object]:
